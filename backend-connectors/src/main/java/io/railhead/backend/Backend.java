@@ -4,42 +4,46 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One S3 store behind the gateway: endpoints balanced, ejected on failure and probed back. Any
- * thread; no call blocks; stages complete on the backend's own threads, which must not be held up.
+ * One S3 store behind the gateway. Requests are balanced over its endpoints; failing ones are
+ * ejected and probed until they recover. Any thread; no call blocks; stages complete on the
+ * backend's own threads, which must not be blocked.
  */
 public interface Backend extends AutoCloseable {
 
     String name();
 
-    /** The region that its signatures name. */
+    /** Returns the region for signatures. */
     default String region() {
         return "us-east-1";
     }
 
-    /** What the store can do, as probed; before the first probe, {@link Capabilities#ASSUMED}. */
+    /**
+     * Returns the store's probed capabilities; before the first probe,
+     * {@link Capabilities#ASSUMED}.
+     */
     Capabilities capabilities();
 
     /**
-     * Asks the store what it can do. With a bucket: by a small object below
-     * {@code .railhead-probe/} in it, deleted again. Without: by reading some object that the
-     * caller can list; what cannot be seen that way stays as assumed.
+     * Probes the store's capabilities. With a bucket, a small object below {@code .railhead-probe/}
+     * is written and deleted. Without one, an object that the caller can list is read; capabilities
+     * that cannot be seen that way stay as assumed.
      */
     CompletionStage<Capabilities> probe(@Nullable String bucket, Caller caller);
 
-    /** Whether any endpoint is thought to answer. */
+    /** Returns whether any endpoint is believed to be reachable. */
     boolean isReachable();
 
     /**
-     * Signs the request for its caller and sends it. Retried, capped and with jitter, only if
-     * {@link BackendRequest#isIdempotent} or no byte of its body was asked for, and before any
-     * answer was handed on. The stage completes with whatever the store answered, errors included,
-     * or fails with {@link BackendException} when it did not answer.
+     * Signs the request for its caller and sends it. It is retried, with a limit and jitter, only
+     * before a response was delivered. It must also be {@link BackendRequest#isIdempotent}, or no
+     * byte of its body must have been requested. The stage completes with any response, errors
+     * included. It fails with {@link BackendException} if the store did not respond.
      */
     CompletionStage<BackendResponse> send(BackendRequest request);
 
     /**
-     * As {@link #send}, for what fills the cache: a GET whose body is taken as fast as it comes. It
-     * waits for its turn where more would be under way than the store stands.
+     * Sends a fetch as {@link #send} does: a GET whose body is taken as fast as it comes. It waits
+     * for its turn while the store has as many fetches as it can take.
      */
     default CompletionStage<BackendResponse> fetch(BackendRequest request, FetchTurn turn) {
         return send(request);

@@ -12,27 +12,28 @@ import org.jspecify.annotations.Nullable;
  * @param endpoints scheme, host and port each; at least one
  * @param ca PEM file of a private certificate authority, or null for the platform's
  * @param pathStyle whether the bucket goes into the path (true) or the host name (false)
- * @param answerTimeout to the answer's headers, retries included
+ * @param answerTimeout until the response's headers, retries included
  * @param idleTimeout how long a body may stall
- * @param maxConnections to all its endpoints, of fetches and of all else
- * @param proxy HTTP proxy that tunnels every connection, or null for none; nothing else names one
+ * @param maxConnections to all its endpoints, for fetches and all other requests
+ * @param proxy the HTTP proxy that tunnels every connection; null for none, since only the
+ *            configuration can name one
  */
 public record BackendConfig(String name, List<URI> endpoints, String region, @Nullable Path ca,
         boolean pathStyle,
         Duration connectTimeout, Duration answerTimeout, Duration idleTimeout, int maxConnections,
         int maxAttempts, TrailerPolicy trailers, Fetches fetches, @Nullable Proxy proxy) {
 
-    /** What becomes of a client's checksum trailers, once they are verified. */
+    /** The handling of a client's checksum trailers, once they are verified. */
     public enum TrailerPolicy {
-        /** They are sent on once the store was seen to know checksums. */
+        /** Forwards trailers once the store was seen to support checksums. */
         AUTO,
         FORWARD,
-        /** The store is sent the plain body, for it refuses trailers. */
+        /** Sends the plain body, for a store that refuses trailers. */
         DROP
     }
 
     /**
-     * An HTTP proxy that is asked to CONNECT.
+     * An HTTP proxy that tunnels by CONNECT.
      *
      * @param password kept out of logs, as the user is
      */
@@ -44,7 +45,7 @@ public record BackendConfig(String name, List<URI> endpoints, String region, @Nu
         }
     }
 
-    /** Between which bounds the number of fetches under way follows what the store stands. */
+    /** The bounds of the number of fetches under way, which adapts to the store. */
     public record Fetches(int least, int most) {
 
         public Fetches {
@@ -54,7 +55,10 @@ public record BackendConfig(String name, List<URI> endpoints, String region, @Nu
             }
         }
 
-        /** Half of the connections at most: writes, lists and slow readers have the others. */
+        /**
+         * Returns the default: at most half of the connections, so that writes, lists and slow
+         * readers have the others.
+         */
         public static Fetches of(int maxConnections) {
             int most = Math.max(1, maxConnections / 2);
             return new Fetches(Math.min(4, most), most);

@@ -4,27 +4,27 @@ import static java.util.Objects.requireNonNull;
 
 import org.jspecify.annotations.Nullable;
 
-/** The store did not answer, or not to the end. */
+/** The store did not respond, or not completely. */
 public final class BackendException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     private final Reason reason;
 
-    /** Why there is no answer, or not all of one. */
+    /** The reason why there is no complete response. */
     public enum Reason {
-        /** No connection could be had: refused, no route, no name, no TLS. */
+        /** No connection was possible: refused, no route, no name, no TLS. */
         UNREACHABLE,
-        /** All connections that this gateway may have to the store were taken. */
+        /** All connections that this gateway may have to the store were in use. */
         BUSY,
-        /** It did not answer in time, or stalled. */
+        /** The store did not respond in time, or stalled. */
         LATE,
-        /** The connection ended before the answer did. */
+        /** The connection ended before the response did. */
         BROKEN,
-        /** It sent something other than an HTTP answer, or one that contradicts itself. */
+        /** The store sent something other than an HTTP response, or a contradictory one. */
         MALFORMED,
-        /** Its answer passes a limit of this gateway: it will do so again. */
+        /** The response exceeds a limit of this gateway, as it will again. */
         OVERSIZED,
-        /** The request never left: it was given up, or cannot be written. */
+        /** The request was not sent: it was cancelled, or cannot be encoded. */
         UNSENT
     }
 

@@ -5,12 +5,11 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request as it should reach the store; signing, Host and framing headers are the backend's to
- * add.
+ * One request for the store; the backend adds signing, Host and framing headers.
  *
- * @param headers everything else, hop-by-hop and signing headers removed; but of a
- *            {@link Caller.ClientSigned} the signing headers stay
- * @param timeout to the answer's headers, and between two pieces of its body if that is longer than
+ * @param headers all other headers, without hop-by-hop and signing ones; a
+ *            {@link Caller.ClientSigned} request keeps the signing headers
+ * @param timeout until the response's headers, and between two pieces of its body if longer than
  *            the backend's own; null for the backend's own
  */
 public record BackendRequest(String method, Target target, Headers headers, Payload payload,
@@ -21,12 +20,12 @@ public record BackendRequest(String method, Target target, Headers headers, Payl
         return new BackendRequest(method, target, headers, payload, other, timeout);
     }
 
-    /** Sending it twice changes nothing more than once: GET and HEAD. */
+    /** Returns whether sending it twice has the effect of once: GET and HEAD. */
     public boolean isIdempotent() {
         return payload instanceof Payload.Empty && (method.equals("GET") || method.equals("HEAD"));
     }
 
-    /** Whether it is incomplete without bytes that follow its head. */
+    /** Returns whether bytes must follow its head. */
     public boolean hasBody() {
         return switch (payload) {
             case Payload.Empty() -> false;

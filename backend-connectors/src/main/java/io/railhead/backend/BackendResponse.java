@@ -4,11 +4,11 @@ import java.nio.ByteBuffer;
 import org.reactivestreams.Publisher;
 
 /**
- * The store's answer: headers now, body as it is asked for.
+ * The store's response: headers now, the body on demand.
  *
- * @param body to be subscribed to exactly once (or cancelled at once), or the connection is held;
- *            buffers are the subscriber's to keep. It fails with {@link BackendException} if the
- *            body is cut off or stalls.
+ * @param body must be subscribed to exactly once (and may be cancelled at once), or the connection
+ *            is held. The subscriber may keep the buffers. Fails with {@link BackendException} if
+ *            the body is cut off or stalls.
  */
 public record BackendResponse(int status, Headers headers, Publisher<ByteBuffer> body) {
 

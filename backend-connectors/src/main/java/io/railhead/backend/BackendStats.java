@@ -1,9 +1,10 @@
 package io.railhead.backend;
 
 /**
- * Counts since start: {@code requests} and {@code bytesIn} include retries; and as it is now.
+ * Counters since the start, where {@code requests} and {@code bytesIn} include retries, and the
+ * current state.
  *
- * @param fetchLimit how many fetches the store is trusted with at a time
+ * @param fetchLimit the current limit of concurrent fetches
  */
 public record BackendStats(long requests, long rangedGets, long heads, long retries, long failures,
         long bytesIn,

@@ -10,7 +10,7 @@ import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 
 /**
- * Takes a small body whole, or throws it away; a body over the limit is cancelled, which closes its
+ * Collects a small body, or discards one. A body over the limit is cancelled, which closes its
  * connection. Its methods run on the publisher's thread.
  */
 public final class BodyDrain implements Subscriber<ByteBuffer> {
@@ -27,14 +27,14 @@ public final class BodyDrain implements Subscriber<ByteBuffer> {
         this.kept = kept;
     }
 
-    /** Fails with {@link BackendException} if the body is longer than the limit. */
+    /** Collects a body; fails with {@link BackendException} if it is longer than the limit. */
     public static CompletionStage<byte[]> collect(Publisher<ByteBuffer> body, int limitBytes) {
         BodyDrain reader = new BodyDrain(limitBytes, new ByteArrayOutputStream());
         body.subscribe(reader);
         return reader.result;
     }
 
-    /** Reads what little is left, so that the connection can be used again. */
+    /** Discards the little that is left of a body, so that the connection can be reused. */
     public static void discard(Publisher<ByteBuffer> body) {
         body.subscribe(new BodyDrain(DISCARD_LIMIT_BYTES, null));
     }

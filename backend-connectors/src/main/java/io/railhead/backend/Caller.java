@@ -2,24 +2,27 @@ package io.railhead.backend;
 
 import org.jspecify.annotations.Nullable;
 
-/** In whose name a request is sent to the store. */
+/** The identity that a request is sent to the store with. */
 public sealed interface Caller {
 
-    /** Not signed: what the public may do. */
+    /** An unsigned request, with the rights of the public. */
     record Anonymous() implements Caller {}
 
     /**
-     * Signed by the client itself, or not at all: path, query, headers and body go on as they came,
-     * so that its signature holds.
+     * A request that the client signed itself, or nobody. Path, query, headers and body are
+     * forwarded unchanged, so that its signature holds.
      *
-     * @param host as the client named the store
+     * @param host the store's name in the client's request
      */
     record ClientSigned(String host) implements Caller {}
 
-    /** Signed with what the SDK's default provider chain gives at that moment. */
+    /** A request signed with the current credentials of the SDK's default provider chain. */
     record DefaultChain() implements Caller {}
 
-    /** Signed with SigV4. Never logged: {@link #toString} shows the access key only. */
+    /**
+     * A request signed by SigV4 with this credential. Never logged: {@link #toString} shows the
+     * access key only.
+     */
     record Credential(String accessKey, String secretKey,
             @Nullable String sessionToken) implements Caller {
         @Override

@@ -3,28 +3,31 @@ package io.railhead.backend;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Capabilities observed of a store; a missing one narrows what is cached. */
+/** The observed capabilities of a store; a missing one reduces what is cached. */
 public record Capabilities(boolean ranges, boolean ifMatchOnRangedGet, boolean conditionalHead,
         boolean checksums,
         boolean trailers) {
 
     /**
-     * Before the first probe: every fill checks its answer, so only trailers must not be guessed.
-     * An answer that shows a checksum is proof enough.
+     * The capabilities before the first probe. Every fill checks its response, so only trailers
+     * must not be assumed. A response with a checksum is proof enough.
      */
     public static final Capabilities ASSUMED = new Capabilities(true, true, true, true, false);
 
-    /** The same for a store that was seen to take aws-chunked trailers. */
+    /** Returns the same capabilities for a store that was seen to accept aws-chunked trailers. */
     public Capabilities withTrailers() {
         return new Capabilities(ranges, ifMatchOnRangedGet, conditionalHead, checksums, true);
     }
 
-    /** Whether fills can be pinned to a version: without that nothing is cached. */
+    /** Returns whether fills can be pinned to a version; otherwise nothing is cached. */
     public boolean isCacheable() {
         return ranges && ifMatchOnRangedGet;
     }
 
-    /** As {@code knows ranges, If-Match on a ranged GET; lacks checksums}. */
+    /**
+     * Describes the capabilities as {@code knows ranges, If-Match on a ranged GET; lacks
+     * checksums}.
+     */
     @Override
     public String toString() {
         List<String> knows = new ArrayList<>();

@@ -21,7 +21,9 @@ public record ContentRange(long first, long last, long size) {
         }
     }
 
-    /** Null if the header is missing, malformed, contradictory, or leaves anything unknown. */
+    /**
+     * Parses a header; null if it is missing, malformed, contradictory, or leaves anything unknown.
+     */
     public static @Nullable ContentRange tryParse(@Nullable String header) {
         if (header == null) {
             return null;

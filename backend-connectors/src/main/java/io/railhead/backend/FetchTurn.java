@@ -1,16 +1,16 @@
 package io.railhead.backend;
 
 /**
- * A fetch's place in the queue, where a store takes no more fetches at a time.
+ * A fetch's place in the queue of a store that takes no more fetches at a time.
  *
- * @param tenant whom it is for: tenants take turns
- * @param urgency whether somebody waits for it
+ * @param tenant the tenant of the fetch: tenants take turns
+ * @param urgency whether a request waits for it
  */
 public record FetchTurn(String tenant, Urgency urgency) {
 
     public enum Urgency {
         WANTED,
-        /** Nobody has asked for it yet. */
+        /** A prefetch that no request waits for yet. */
         AHEAD
     }
 

@@ -6,7 +6,7 @@ import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 
-/** A body that is at hand: bytes or nothing. Can be subscribed to again. */
+/** A body in memory, perhaps empty. Can be subscribed to again. */
 public record FixedBody(ByteBuffer content) implements Publisher<ByteBuffer> {
 
     @Override

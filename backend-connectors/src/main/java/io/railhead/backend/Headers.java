@@ -26,7 +26,7 @@ public final class Headers {
         return new Builder();
     }
 
-    /** The first value, or null. */
+    /** Returns the first value; null if there is none. */
     public @Nullable String get(String name) {
         for (Field field : fields) {
             if (field.name.equalsIgnoreCase(name)) {
@@ -40,7 +40,7 @@ public final class Headers {
         return get(name) != null;
     }
 
-    /** Whether a field has such a name. */
+    /** Returns whether any field's name satisfies the test. */
     public boolean anyName(Predicate<String> test) {
         for (Field field : fields) {
             if (test.test(field.name)) {
@@ -65,7 +65,7 @@ public final class Headers {
         return fields.stream().map(f -> f.name.toLowerCase(Locale.ROOT)).toList().toString();
     }
 
-    /** Single-threaded. */
+    /** A builder; single-threaded. */
     public static final class Builder {
         private final List<Field> fields = new ArrayList<>();
 

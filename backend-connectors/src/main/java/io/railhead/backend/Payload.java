@@ -17,16 +17,16 @@ public sealed interface Payload {
     record Bytes(ByteBuffer content) implements Payload {}
 
     /**
-     * A body that flows, once, with back-pressure. Forwarded as UNSIGNED-PAYLOAD, or under the
-     * SHA-256 the client declared (which the gateway verifies as it flows). If the publisher fails
-     * the request is cut, so that the store commits nothing.
+     * A streamed body, sent once, with back-pressure. It is signed as UNSIGNED-PAYLOAD, or under
+     * the SHA-256 that the client declared, which the gateway verifies as it streams. If the
+     * publisher fails, the request is cut, so that the store commits nothing.
      *
-     * @param lengthBytes the decoded length; -1 where nobody said it: sent under
-     *            {@code Transfer-Encoding: chunked}, which some stores take and others refuse
+     * @param lengthBytes the decoded length; -1 if unknown: then sent under
+     *            {@code Transfer-Encoding: chunked}, which some stores refuse
      * @param contentSha256 hex, or "UNSIGNED-PAYLOAD"
-     * @param trailers checksum trailer names and their values, known only when the body has ended;
-     *            sent as aws-chunked trailers where the store takes them, else left out; empty if
-     *            none or if the length is unknown
+     * @param trailers checksum trailers, whose values are known only at the body's end; sent as
+     *            aws-chunked trailers if the store accepts them; empty if there are none or the
+     *            length is unknown
      */
     record Stream(Publisher<ByteBuffer> body, long lengthBytes, String contentSha256,
             Map<String, Supplier<String>> trailers) implements Payload {
@@ -38,7 +38,7 @@ public sealed interface Payload {
             }
         }
 
-        /** Whether anybody said how long it is. */
+        /** Returns whether the length is known. */
         public boolean hasLength() {
             return lengthBytes >= 0;
         }

@@ -9,9 +9,9 @@ import java.util.Arrays;
 import java.util.HexFormat;
 
 /**
- * Percent-encoding of paths and queries, in SigV4's spelling: all but the unreserved characters is
- * encoded, upper-case. A plus sign is a plus sign unless a method says otherwise. Malformed escapes
- * are refused by {@link IllegalArgumentException}.
+ * Percent-encoding of paths and queries in SigV4's form: upper-case, and all but the unreserved
+ * characters are encoded. A plus sign stays one unless a method says otherwise. Malformed escapes
+ * throw {@link IllegalArgumentException}.
  */
 public final class PercentCodec {
     private static final HexFormat HEX = HexFormat.of().withUpperCase();
@@ -19,7 +19,7 @@ public final class PercentCodec {
 
     private PercentCodec() {}
 
-    /** The UTF-8 text; what is not UTF-8 is refused, for two names must not become one. */
+    /** Decodes UTF-8 text; other bytes are refused, since two names must not become one. */
     public static String decodeName(String raw) {
         if (raw.indexOf('%') < 0) {
             return raw;
@@ -31,12 +31,12 @@ public final class PercentCodec {
         }
     }
 
-    /** The bytes, each as one char; of text that is ASCII. */
+    /** Decodes ASCII text to bytes, each as one char. */
     public static String decodeBytes(String ascii) {
         return ascii.indexOf('%') < 0 ? ascii : new String(decode(ascii, false), ISO_8859_1);
     }
 
-    /** The bytes; a percent sign without two digits stands for itself. */
+    /** Decodes to bytes; a percent sign without two digits stands for itself. */
     public static byte[] decodeLeniently(String raw) {
         return decode(raw, true);
     }
@@ -61,7 +61,7 @@ public final class PercentCodec {
         return Arrays.copyOf(out, length);
     }
 
-    /** As it came over the wire, each char one byte, with the bytes escaped that need it. */
+    /** Escapes the non-ASCII bytes of text from the wire, where each char is one byte. */
     public static String ascii(String wire) {
         if (wire.chars().allMatch(c -> c < 0x80)) {
             return wire;
@@ -78,17 +78,17 @@ public final class PercentCodec {
         return escaped.toString();
     }
 
-    /** The text's UTF-8, slashes encoded too. */
+    /** Encodes the text's UTF-8, slashes included. */
     public static String encode(String text) {
         return encode(text.getBytes(UTF_8), false);
     }
 
-    /** The path's UTF-8; slashes stay. */
+    /** Encodes the path's UTF-8, except slashes. */
     public static String encodePath(String path) {
         return encodePath(path.getBytes(UTF_8));
     }
 
-    /** A path's bytes; slashes stay. */
+    /** Encodes a path's bytes, except slashes. */
     public static String encodePath(byte[] path) {
         return encode(path, true);
     }
@@ -106,15 +106,15 @@ public final class PercentCodec {
     }
 
     /**
-     * The path with each byte in SigV4's spelling, whichever a client chose: what is encoded is
-     * decoded and encoded again. Each char is one byte. Nothing is normalised: dots, empty segments
-     * and {@code %2F} stay, since they name different keys.
+     * Returns the path with each byte in SigV4's form, whichever form the client chose: encoded
+     * bytes are decoded and encoded again. Each char is one byte. Nothing is normalised: dots,
+     * empty segments and {@code %2F} stay, since they name different keys.
      */
     public static String canonicalPath(String raw) {
         return canonical(raw, true);
     }
 
-    /** The same of a name or value of a query, where a plus sign is a space. */
+    /** Returns the same form of a query's name or value, where a plus sign is a space. */
     public static String canonicalQueryPart(String raw) {
         return canonical(raw, false);
     }

@@ -9,20 +9,22 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A query as it may be logged: whoever reads a log must not be able to use, or to name, what signed
- * it. Signatures, credentials and tokens of SigV4 and SigV2 lose their values, however their names
- * are percent-encoded.
+ * A query for logs. A reader of the log must not be able to use, or to identify, the signature.
+ * Signatures, credentials and tokens of SigV4 and SigV2 lose their values, however their names are
+ * percent-encoded.
  */
 public final class RedactedQuery {
     private static final Set<String> SECRET = Set.of("x-amz-signature", "x-amz-credential",
             "x-amz-security-token", "signature", "awsaccesskeyid");
     private static final String HIDDEN = "****";
-    /** Encodings of encodings: somebody behind us may decode once more. */
+    /**
+     * The most nested encodings that are removed: a server behind the gateway may decode once more.
+     */
     private static final int MAX_DECODINGS = 4;
 
     private RedactedQuery() {}
 
-    /** @param rawQuery without the question mark; null is nothing */
+    /** @param rawQuery without the question mark; null for none */
     public static String of(@Nullable String rawQuery) {
         if (rawQuery == null) {
             return "";
@@ -40,7 +42,7 @@ public final class RedactedQuery {
         if (isSecret(name)) {
             return equals < 0 ? HIDDEN : name + '=' + HIDDEN;
         }
-        // An equals sign may be encoded too, and a whole query may stand in a value.
+        // An equals sign may be encoded too, and a value may contain a whole query.
         return equals >= 0 && namesSecret(parameter.substring(equals + 1))
                 ? name + '=' + HIDDEN
                 : parameter;
@@ -72,7 +74,7 @@ public final class RedactedQuery {
         return false;
     }
 
-    /** As it is where it is malformed: then nobody decodes it either. */
+    /** Returns malformed text unchanged: no server can decode it either. */
     private static String decode(String text) {
         try {
             return URLDecoder.decode(text, StandardCharsets.UTF_8);

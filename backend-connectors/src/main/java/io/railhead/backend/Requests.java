@@ -2,7 +2,7 @@ package io.railhead.backend;
 
 import org.jspecify.annotations.Nullable;
 
-/** The requests that the gateway makes of its own accord, as opposed to those it relays. */
+/** The requests that the gateway makes itself, in contrast to relayed ones. */
 public final class Requests {
     private static final Headers CHECKSUM_MODE = Headers.builder()
             .add("x-amz-checksum-mode", "ENABLED")
@@ -11,10 +11,10 @@ public final class Requests {
     private Requests() {}
 
     /**
-     * A GET of some bytes, of one version if it is known.
+     * Returns a GET of some bytes, pinned to a version if it is known.
      *
-     * @param ifMatch the version that the bytes must belong to, as the store spelt its ETag; null
-     *            for whatever is there now
+     * @param ifMatch the ETag of the required version, as the store wrote it; null for the current
+     *            version
      */
     public static BackendRequest rangedGet(Target target, Caller caller, long offset, long length,
             @Nullable String ifMatch) {
@@ -35,7 +35,7 @@ public final class Requests {
         return new BackendRequest("GET", target, headers, new Payload.Empty(), caller, null);
     }
 
-    /** Asks for stored checksums too: their headers are not sent otherwise. */
+    /** Returns a HEAD that requests stored checksums too: stores do not send them otherwise. */
     public static BackendRequest head(Target target, Caller caller) {
         return new BackendRequest("HEAD", target, CHECKSUM_MODE, new Payload.Empty(), caller, null);
     }

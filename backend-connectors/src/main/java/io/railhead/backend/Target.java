@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record Target(@Nullable String bucket, String rawKey, @Nullable String rawQuery) {
 
-    /** Without what signed it. */
+    /** Omits the signature. */
     @Override
     public String toString() {
         return "Target[" + bucket + ", " + rawKey + ", " + RedactedQuery.of(rawQuery) + "]";

@@ -1,4 +1,4 @@
-/** The stores people have, as the gateway sees them: the {@code Backend} contract. */
+/** Stores as the gateway sees them: the {@code Backend} contract. */
 @NullMarked
 package io.railhead.backend;
 

@@ -6,8 +6,8 @@ import java.util.function.LongSupplier;
 
 /**
  * The time of each bucket's last change by a request that does not name the changed keys. Buckets
- * share striped moments: a neighbour's change only costs a question to the store. Any thread;
- * looking makes nothing.
+ * share striped times: a neighbour's change only costs a revalidation. Any thread; lookups allocate
+ * nothing.
  */
 final class BucketWrites {
     private static final int STRIPES = 1 << 10;
@@ -23,15 +23,17 @@ final class BucketWrites {
         }
     }
 
-    /** Everything in the bucket may have changed just now, or may until so much later. */
+    /**
+     * Records that everything in the bucket may have changed, or may change within {@code doubt}.
+     */
     void changed(String backend, String bucket, Duration doubt) {
-        // Of two at a time the later one stays, whichever is written first.
+        // The later of two concurrent times stays, whichever is written first.
         moments.accumulateAndGet(stripe(backend, bucket),
                 nanoClock.getAsLong() + doubt.toNanos(),
                 (before, now) -> now - before > 0 ? now : before);
     }
 
-    /** Whether what was learnt then of this object is newer than the last such change. */
+    /** Returns whether knowledge of an object is newer than the bucket's last such change. */
     boolean holds(ObjectId id, long learntAtNanos) {
         return learntAtNanos - moments.get(stripe(id.backend(), id.bucket())) > 0;
     }

@@ -6,14 +6,14 @@ import java.util.Map;
 /**
  * The configuration of reads and fills.
  *
- * @param windowBytes what one reader may hold leased or filling at a time
+ * @param windowBytes the most bytes that one reader may hold leased or filling at a time
  * @param runBytes the longest ranged GET of a fill; runs start at multiples of it
- * @param shortageWait how long a fill waits for memory before its reader goes uncached
- * @param metadataEntries how many objects' metadata are kept
- * @param pinRatio the part of what may hold cached data that pinned pages may take at most
- * @param readAhead how far it goes
- * @param tenants who has a quota or a floor
- * @param verification of what is held
+ * @param shortageWait how long a fill waits for memory before its reader is served uncached
+ * @param metadataEntries the number of objects whose metadata is kept
+ * @param pinRatio the part of the cacheable memory that pinned pages may take
+ * @param readAhead the limits of read-ahead
+ * @param tenants the tenants that have a quota or a floor
+ * @param verification how cached bytes are verified
  */
 public record CacheConfig(long windowBytes, long runBytes, Duration shortageWait,
         long metadataEntries, double pinRatio, ReadAhead.Limits readAhead,
@@ -23,7 +23,7 @@ public record CacheConfig(long windowBytes, long runBytes, Duration shortageWait
             Duration.ofMillis(100), 1_000_000, 0.5,
             new ReadAhead.Limits(64L << 20, 256L << 20));
 
-    /** Without tenants' rules, and unverified. */
+    /** A configuration without rules for tenants, and without verification. */
     public CacheConfig(long windowBytes, long runBytes, Duration shortageWait,
             long metadataEntries, double pinRatio, ReadAhead.Limits readAhead) {
         this(windowBytes, runBytes, shortageWait, metadataEntries, pinRatio, readAhead, Map.of(),
@@ -46,7 +46,7 @@ public record CacheConfig(long windowBytes, long runBytes, Duration shortageWait
         }
     }
 
-    /** What may hold cached data, of so much memory without the reserve. */
+    /** Returns how many bytes may hold cached data, of so much memory without the reserve. */
     public static long cacheableBytes(long memoryBytes, long runBytes) {
         return PageIndex.cacheable(memoryBytes, runBytes);
     }

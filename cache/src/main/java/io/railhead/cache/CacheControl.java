@@ -9,11 +9,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An operator's control of the cache: evict objects, or pin them. Any thread; a call looks at
- * everything that is held, so it belongs on no event loop.
+ * An operator's control of the cache: evict objects, or pin them. Any thread; each call visits all
+ * cached pages, so it must not run on an event loop.
  */
 public final class CacheControl {
-    /** Each page that is filled is held against all of them. */
+    /** Bounded, since every filled page is compared with every pin. */
     private static final int MAX_PINS = 1000;
 
     private final ObjectCache cache;
@@ -29,20 +29,21 @@ public final class CacheControl {
     }
 
     /**
-     * A part of what is held.
+     * The cached objects of a selection.
      *
-     * @param bytes of memory, which is handed out in slots
+     * @param bytes of memory, counted in slots
      */
     public record Held(long objects, long bytes) {}
 
-    /** One selection, and what it keeps pinned now. */
+    /** One pin, and the pages that it keeps now. */
     public record Pinned(Selection selection, Held held) {}
 
     /**
-     * Forgets what it covers and is held or being learnt, pinned or not. Leases run on, and what is
-     * read afterwards is fetched, and pinned again where a pin covers it.
+     * Evicts all objects that the selection covers, pinned or not, and drops discoveries of them
+     * under way. Leases stay valid. Later reads fetch again, and pin again if a pin covers the
+     * object.
      *
-     * @return what was held
+     * @return the evicted objects and bytes
      */
     public Held evict(Selection selection) {
         List<PageKey> keys = index.covered(selection);
@@ -53,7 +54,7 @@ public final class CacheControl {
         cache.forEachKnown(id -> addCovered(selection, id, learning));
         learning.stream().filter(id -> cache.find(id) != null).forEach(objects::add);
         table.forEachInFlight(id -> addCovered(selection, id, learning));
-        // First nothing more is kept of what is on its way, then what is here goes.
+        // Fills under way are first kept from being cached; only then are cached pages evicted.
         learning.forEach(id -> cache.invalidate(id, EvictionCause.ADMIN));
         index.covered(selection).forEach(key -> index.remove(key, EvictionCause.ADMIN));
         return new Held(objects.size(), bytes);
@@ -70,11 +71,11 @@ public final class CacheControl {
     }
 
     /**
-     * Keeps what it covers from being evicted: what is held, and what will be, until the limit is
-     * reached. A write or an event still removes it.
+     * Keeps the covered objects from being evicted: cached pages, and later ones until the limit is
+     * reached. A write or an event still evicts them.
      *
-     * @return false, with nothing changed, where the limit does not allow what is held already, or
-     *         there are too many pins
+     * @return false, with nothing changed, if the limit does not allow the pages cached already, or
+     *         if there are too many pins
      */
     public synchronized boolean tryPin(Selection selection) {
         if (pins.selections().contains(selection)) {
@@ -92,9 +93,9 @@ public final class CacheControl {
     }
 
     /**
-     * Takes a pin away; what it covered may be evicted unless another pin covers it.
+     * Removes a pin. Its pages may be evicted unless another pin covers them.
      *
-     * @return false where there is no such pin
+     * @return false if there is no such pin
      */
     public synchronized boolean unpin(Selection selection) {
         boolean removed = pins.remove(selection);
@@ -102,7 +103,7 @@ public final class CacheControl {
         return removed;
     }
 
-    /** Every pin, in the order that they came; several may cover the same object. */
+    /** Returns every pin in order of creation; several may cover the same object. */
     public List<Pinned> pins() {
         Map<ObjectId, Long> pinned = index.pinnedBytes();
         List<Pinned> all = new ArrayList<>();
@@ -118,12 +119,15 @@ public final class CacheControl {
         return all;
     }
 
-    /** What pinned pages may take at most; grows while memory is being taken at start. */
+    /**
+     * Returns the most bytes that pinned pages may take; grows while memory is being mapped at the
+     * start.
+     */
     public long pinLimitBytes() {
         return pins.limitBytes();
     }
 
-    /** What pinned pages take. */
+    /** Returns the bytes that pinned pages take. */
     public long pinnedBytes() {
         return pins.bytes();
     }
@@ -138,7 +142,9 @@ public final class CacheControl {
         return index.roomBytes();
     }
 
-    /** Whether so much more of an object can be held and nothing else goes that is not pinned. */
+    /**
+     * Returns whether so many more bytes of an object fit without evicting other unpinned pages.
+     */
     public boolean hasRoomFor(ObjectId id, long bytes) {
         return (pins.covers(id) && pins.bytes() + bytes <= pins.limitBytes())
                 || bytes <= index.roomBytes();

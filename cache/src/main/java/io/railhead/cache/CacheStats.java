@@ -3,13 +3,14 @@ package io.railhead.cache;
 import java.util.Map;
 
 /**
- * Counts since start, and what is held now.
+ * Counters since the start, and the current content.
  *
- * @param readAheadBytes fetched before anybody asked for them; of {@code fillBytes}, once there
- * @param checksumMatches objects of which all bytes had come, as their stores' checksums say
- * @param checksumMismatches objects whose bytes were other ones
- * @param evictedPages all causes, with 0 for those that never were
- * @param pinnedBytes memory of pages that are not evicted, of {@code pinLimitBytes} at most
+ * @param readAheadBytes fetched before a request wanted them; part of {@code fillBytes} once they
+ *            are filled
+ * @param checksumMatches whole objects whose bytes matched the store's checksum
+ * @param checksumMismatches objects whose bytes did not match the store's checksum
+ * @param evictedPages all causes, with 0 for those that never occurred
+ * @param pinnedBytes memory of pinned pages, at most {@code pinLimitBytes}
  */
 public record CacheStats(long pageHits, long pageMisses, long pageJoins, long fillRuns,
         long fillBytes,
@@ -22,7 +23,7 @@ public record CacheStats(long pageHits, long pageMisses, long pageJoins, long fi
         evictedPages = Map.copyOf(evictedPages);
     }
 
-    /** Pages that left for this cause. */
+    /** Returns the number of pages evicted for this cause. */
     public long evicted(EvictionCause cause) {
         return evictedPages.getOrDefault(cause, 0L);
     }

@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Counts pages whose bytes have changed in memory, and says so in the log. Any thread. */
+/** Counts and logs pages whose bytes have changed in memory. Any thread. */
 final class CorruptPages {
     private static final Logger LOG = LoggerFactory.getLogger(CorruptPages.class);
 
@@ -13,13 +13,13 @@ final class CorruptPages {
     private final LongAdder scrubbedBytes = new LongAdder();
     private final LinePace lines = new LinePace();
 
-    /** A page that a read found, and that is evicted. */
+    /** Counts a corrupt page that a read found, and that is evicted. */
     void read(PageKey key) {
         atRead.increment();
         log(key);
     }
 
-    /** A page that the scrubber found, and that is evicted. */
+    /** Counts a corrupt page that the scrubber found, and that is evicted. */
     void scrubbed(PageKey key) {
         atScrub.increment();
         log(key);

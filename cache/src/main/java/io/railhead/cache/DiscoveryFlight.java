@@ -11,9 +11,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request about an object whose version is not known, and those who wait for its answer. Its
- * body goes into pages that are in flight before anyone hears the metadata, so that no one fetches
- * them again.
+ * One request about an object of unknown version, and the callers that wait for its response. Pages
+ * for the body are claimed before any caller learns the metadata, so no caller fetches them again.
  */
 final class DiscoveryFlight implements DiscoverySource.Flight {
 
@@ -25,8 +24,8 @@ final class DiscoveryFlight implements DiscoverySource.Flight {
     private final CompletableFuture<Discovery> outcome = new CompletableFuture<>();
 
     /**
-     * @param tenant whom pages are fetched for
-     * @param landed takes the flight out of the table of flights
+     * @param tenant the tenant that pages are fetched for
+     * @param landed removes the flight from the table of flights
      */
     DiscoveryFlight(FillTable table, ObjectCache cache, String tenant, Runnable landed) {
         this.table = table;
@@ -55,7 +54,7 @@ final class DiscoveryFlight implements DiscoverySource.Flight {
             return fill;
         } catch (RuntimeException | Error e) {
             if (fill != null) {
-                // Nobody will write into it.
+                // No source will write into this fill.
                 fill.fail(new FillException(Reason.BACKEND_FAILED, "not learnt", e));
             }
             throw e;
@@ -118,7 +117,7 @@ final class DiscoveryFlight implements DiscoverySource.Flight {
         return fill;
     }
 
-    /** Claims block by block, since each has its own lock. */
+    /** Claims pages block by block, since each block has its own lock. */
     private @Nullable FillClaim[] claim(ObjectVersion version, long first, long end) {
         @Nullable
         FillClaim[] claims = new @Nullable FillClaim[(int) (end - first)];

@@ -2,31 +2,32 @@ package io.railhead.cache;
 
 import org.jspecify.annotations.Nullable;
 
-/** Asks the backend about an object whose version is not known: one ranged GET. */
+/** Asks the backend about an object of unknown version by one ranged GET. */
 @FunctionalInterface
 public interface DiscoverySource {
 
-    /** Sends the request and returns at once; {@code flight} hears the outcome on any thread. */
+    /** Sends the request and returns at once; {@code flight} receives the outcome on any thread. */
     void send(Flight flight);
 
-    /** The flight's owner ends it with exactly one of these. */
+    /** The flight, which its owner ends by exactly one of these calls. */
     interface Flight {
 
         /**
-         * The answer's headers arrived, for bytes {@code [offset, offset + length)}; its metadata
-         * is indexed if no write overtook it.
+         * Reports the response's headers, for bytes {@code [offset, offset + length)}. The metadata
+         * is indexed unless a write has overtaken it.
          *
-         * @return where the body's bytes go, published to all who wait, or null where there is no
-         *         memory for them or nothing to fill: then the body is the owner's alone
+         * @return the sink of the body's bytes, whose pages all waiting readers see; null without
+         *         memory or without missing pages: then the body is the owner's alone
          */
         PageSource.@Nullable Sink found(ObjectMetadata metadata, long offset, long length);
 
         /**
-         * The owner was refused, or the backend failed: those who joined must ask for themselves.
+         * Reports that the owner was refused or the backend failed: callers that joined must ask
+         * for themselves.
          */
         void failed();
 
-        /** The same where nobody knows how far its owner came; changes nothing once it ended. */
+        /** Reports a failure at an unknown point; changes nothing after the end. */
         void failedIfUnanswered();
     }
 }

@@ -2,14 +2,14 @@ package io.railhead.cache;
 
 /** The reason why a page left the cache. */
 public enum EvictionCause {
-    /** It made room for another page. */
+    /** The page made room for another page. */
     PRESSURE,
-    /** Its tenant is at its quota, and others have room. */
+    /** The page's tenant is at its quota, although the cache has room. */
     QUOTA,
-    /** Its object was written, deleted or replaced, or a later fill of the same page came. */
+    /** The page's object was written, deleted or replaced, or a later fill replaced the page. */
     INVALIDATED,
-    /** An operator asked for it. */
+    /** An operator evicted the page. */
     ADMIN,
-    /** Its bytes had changed in memory, or are not those of the store's checksum. */
+    /** The page's bytes had changed in memory, or do not match the store's checksum. */
     CORRUPT
 }

@@ -4,7 +4,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts pages that left the cache, by cause. Any thread. */
+/** Counts evicted pages by cause. Any thread. */
 final class EvictionCounts {
     private final Map<EvictionCause, LongAdder> counts = new EnumMap<>(EvictionCause.class);
 
@@ -21,7 +21,7 @@ final class EvictionCounts {
         }
     }
 
-    /** All causes, with 0 for those that never were. */
+    /** Returns all causes, with 0 for those that never occurred. */
     Map<EvictionCause, Long> byCause() {
         Map<EvictionCause, Long> sums = new EnumMap<>(EvictionCause.class);
         counts.forEach((cause, adder) -> sums.put(cause, adder.sum()));

@@ -8,13 +8,16 @@ import java.util.zip.Checksum;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One ranged GET on its way into pages. Each page is published as soon as it is full, but the last
- * one only when the body ended where it should. Confined to the source's calls, one at a time; what
- * comes after the end is ignored.
+ * One ranged GET on its way into pages. Each page is published when it is full, and the last one
+ * only when the body ended at the right length. Calls come from the source, one at a time; calls
+ * after the end are ignored.
  */
 final class Fill implements PageSource.Sink {
 
-    /** A page's worth of the body; without a claim its bytes are another's and are skipped. */
+    /**
+     * One page's part of the body; without a claim, another fill has the page and the bytes are
+     * skipped.
+     */
     record Part(@Nullable FillClaim claim, @Nullable Page page, int length) {}
 
     private final FillTable table;
@@ -28,7 +31,7 @@ final class Fill implements PageSource.Sink {
 
     /**
      * @param ignoredTail bytes of the body beyond the last whole page
-     * @param sums that the pages' must agree with; null for no such look
+     * @param sums the checksums that the pages must match; null for no check
      */
     Fill(FillTable table, List<Part> parts, long ignoredTail, FillChecksums.@Nullable Sums sums) {
         this.table = table;
@@ -71,7 +74,10 @@ final class Fill implements PageSource.Sink {
         }
     }
 
-    /** False where its bytes are not the store's, and all of the fill has failed with it. */
+    /**
+     * Returns false if the page's bytes do not match the store's checksum; then the whole fill has
+     * failed.
+     */
     private boolean isRight(Part part) {
         if (part.claim() == null || sums == null || sum == null) {
             return true;

@@ -12,17 +12,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The checksums of filled pages, of versions whose own checksum is known: with the last page that
- * was missing there is something to compare it with, and what is evicted later and comes again must
- * come with the same sum. Eight bytes for a page, up to so many; those of versions that were filled
- * or read least recently go first, and are compared once all of them have come again. Any thread.
+ * The checksums of filled pages, for versions whose whole checksum is known. When the last missing
+ * page has come, the combination is compared with the store's checksum. A page that was evicted and
+ * comes again must have the same checksum. Each page takes eight bytes, up to a limit. Versions
+ * that were used least recently go first, and are compared again once all their pages have come
+ * again. Any thread.
  */
 final class FillChecksums {
-    /** Pages: 32 MiB of heap. */
+    /** The limit in pages: 32 MiB of heap. */
     static final long MOST_PAGES = 1L << 22;
     private static final Logger LOG = LoggerFactory.getLogger(FillChecksums.class);
     private static final int STRIPES = 16;
-    /** What a version takes beside its pages' sums, in pages. */
+    /** The cost of a version beside its pages' checksums, in pages. */
     private static final int VERSION_PAGES = 24;
 
     final LongAdder matches = new LongAdder();
@@ -37,7 +38,7 @@ final class FillChecksums {
         Arrays.setAll(stripes, i -> new Stripe(mostPages / STRIPES));
     }
 
-    /** Versions of one part of all hashes: by recency, so that what has just begun stays. */
+    /** The versions of one part of all hashes, by recency, so that a version just begun stays. */
     private final class Stripe {
         private final long most;
         private final Map<ObjectVersion, Sums> recent = new LinkedHashMap<>(16, 0.75f, true);
@@ -83,20 +84,20 @@ final class FillChecksums {
         return stripes[(version.hashCode() * 0x9E3779B9) >>> 28];
     }
 
-    /** Those of a version that has any bytes; null of one that is too large for this. */
+    /** Returns the checksums of a version that has bytes; null if the version is too large. */
     @Nullable
     Sums of(ObjectVersion version, WholeChecksum whole) {
         return stripe(version).of(version, whole);
     }
 
-    /** Tells whether a page of the version has been fetched and held against its sums. */
+    /** Returns whether a page of the version has been fetched and compared. */
     boolean isFetched(ObjectVersion version) {
         return stripe(version).isFetched(version);
     }
 
     /**
-     * Bytes of it are wrong: who is held against these must not succeed, and who comes now is, too,
-     * until they are dropped. False where that was known.
+     * Marks a version's bytes as wrong. Fills that compare with these checksums then fail, new ones
+     * too until {@link #drop}. Returns false if the version was marked before.
      */
     boolean tryRefute(ObjectVersion version, Sums wrong) {
         if (!wrong.tryRefute()) {
@@ -111,7 +112,10 @@ final class FillChecksums {
         return true;
     }
 
-    /** Nothing is there any more that was held against these: who comes now begins anew. */
+    /**
+     * Drops refuted checksums once no page that was compared with them is cached; later fills start
+     * anew.
+     */
     void drop(ObjectVersion version, Sums refuted) {
         stripe(version).remove(version, refuted);
     }
@@ -121,7 +125,7 @@ final class FillChecksums {
                 "its bytes are not those that the store's checksum names", null);
     }
 
-    /** One version's. */
+    /** The checksums of one version. */
     final class Sums {
         private final WholeChecksum whole;
         private final long lastBytes;
@@ -138,19 +142,19 @@ final class FillChecksums {
             this.lastBytes = sizeBytes - (sums.length - 1L) * pageBytes;
         }
 
-        /** A page's, to be computed. */
+        /** Returns a new checksum for one page. */
         Checksum page() {
             return whole.part();
         }
 
-        /** Tells whether this page's sum has been taken; uploaded pages have none at first. */
+        /** Returns whether this page's checksum is known; uploaded pages have none at first. */
         synchronized boolean knows(long page) {
             return present.get((int) page);
         }
 
         /**
-         * Notes that a fetched page has agreed. With the first one {@code forget} runs, before
-         * {@link #tryKeep} or {@link #agrees} lets another page in.
+         * Notes that a fetched page has matched. At the first one {@code forget} runs, before
+         * {@link #tryKeep} or {@link #agrees} admits another page.
          */
         synchronized void fetched(Runnable forget) {
             if (!fetched) {
@@ -163,14 +167,14 @@ final class FillChecksums {
             return fetched;
         }
 
-        /** Whether pages that were handed out may have been wrong. */
+        /** Returns whether pages that were handed out may be wrong. */
         boolean isRefuted() {
             return refuted;
         }
 
         /**
-         * Keeps a page that agreed, unless it came out since that one of them was wrong: whoever
-         * forgets them all then has seen it.
+         * Caches a page that matched, unless the version was refuted since. The lock orders this
+         * before the eviction of all pages, which then sees the page.
          */
         synchronized boolean tryKeep(Runnable keep) {
             if (!refuted) {
@@ -186,8 +190,8 @@ final class FillChecksums {
         }
 
         /**
-         * Takes a page's sum; false where bytes of it, or of another page, are not the store's: of
-         * refuted ones always, since those who begin anew would not know this page's.
+         * Takes a page's checksum. Returns false if bytes of this or another page are wrong. Always
+         * false once refuted: a fresh start would not know this page's checksum.
          */
         synchronized boolean agrees(long page, long sum) {
             if (refuted) {

@@ -5,13 +5,14 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The right to fetch one page, and those who wait for it. It is settled once: filled, while the
- * fill still owns the page, so that a waiter told of it can retain it; or failed. Waiters are a
- * lock-free stack and are called exactly once, on the settling thread, or at once if late.
+ * The right to fetch one page, with its waiters. A claim is settled once, as filled or failed. It
+ * is filled while the fill still owns the page, so that a waiter can retain the page. Waiters are a
+ * lock-free stack. Each is called exactly once, on the settling thread, or at once if it comes
+ * late.
  */
 final class FillClaim {
 
-    /** Is told; cheap, since it runs on the fill's thread: hop to your own. */
+    /** A waiter; runs on the fill's thread, so it must be cheap and move work to its own thread. */
     interface Waiter {
         void settled(Outcome outcome);
     }
@@ -35,7 +36,7 @@ final class FillClaim {
     private final String tenant;
     private final AtomicReference<Stack> stack = new AtomicReference<>(NOBODY);
 
-    /** @param tenant whom it is fetched for */
+    /** @param tenant the tenant that the page is fetched for */
     FillClaim(PageKey key, long generation, String tenant) {
         this.key = key;
         this.generation = generation;
@@ -46,7 +47,7 @@ final class FillClaim {
         return key;
     }
 
-    /** The key's generation when it was claimed. */
+    /** Returns the key's write epoch at the time of the claim. */
     long generation() {
         return generation;
     }
@@ -71,7 +72,7 @@ final class FillClaim {
         }
     }
 
-    /** @return whether anybody waited */
+    /** @return whether there was a waiter */
     boolean settle(Outcome outcome) {
         return switch (stack.getAndSet(new Settled(outcome))) {
             case Settled _ -> throw new IllegalStateException("claim settled twice");

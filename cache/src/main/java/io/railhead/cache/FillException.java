@@ -4,27 +4,31 @@ import static java.util.Objects.requireNonNull;
 
 import org.jspecify.annotations.Nullable;
 
-/** A fill that could not be finished, and what that means for those who wait for it. */
+/** A failed fill, with the reason that tells its waiters how to go on. */
 public final class FillException extends Exception {
     private static final long serialVersionUID = 1L;
 
-    /** What a waiter should do. */
+    /** The reason, and the reaction of a waiter. */
     public enum Reason {
-        /** The backend refused this principal: only the fill's owner fails, others start anew. */
+        /**
+         * The backend refused this principal: only the fill's owner fails, other waiters start
+         * anew.
+         */
         REFUSED,
         /** The version is gone (412, another ETag): discover again. */
         VERSION_CHANGED,
         /** The object is gone (404). */
         NOT_FOUND,
-        /** The backend did not answer, or not to the end, or sent what was not asked for. */
+        /** The backend did not answer, did not finish, or sent other bytes than requested. */
         BACKEND_FAILED,
-        /**
-         * The backend answered with an error of its own: to the client it says more than we can.
-         */
+        /** The backend answered with an error, which is the best response for the client. */
         BACKEND_ERROR,
-        /** The bytes are not the store's, nor may those be that came before: nothing is good. */
+        /**
+         * The bytes do not match the store's checksum; earlier pages of the version may be wrong
+         * too.
+         */
         CORRUPT,
-        /** There was no page to put the bytes in: serve uncached. */
+        /** No page was free for the bytes: serve uncached. */
         NO_MEMORY
     }
 

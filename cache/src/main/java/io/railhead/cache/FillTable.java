@@ -15,34 +15,36 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The pages in flight: each is fetched by one fill for all who wait.
+ * The pages in flight: each is fetched by one fill for all waiting readers.
  *
- * <p> The protocol. Pages of one block are claimed under one short striped lock, so that the first
- * reader that comes takes all missing pages of it as one run. Within the lock one looks here first,
- * then in the index; a fill puts its page into the index before it leaves this table: so a page
- * that is in neither is nobody's. Settling takes no lock. A failed claim leaves the table before
- * its waiters are told, so that they do not find it again.
+ * <p> The protocol. Pages of one block are claimed under one short striped lock, so the first
+ * reader takes all missing pages of the block as one run. Under the lock a reader searches this
+ * table first, then the index. A fill puts its page into the index before it leaves this table. So
+ * a page in neither belongs to nobody. Settling takes no lock. A failed claim leaves the table
+ * before its waiters are called, so they do not find it again.
  */
 final class FillTable {
     private static final int LOCKS = 256;
 
-    /** Someone in need of a page. */
+    /** A reader in need of a page. */
     interface Seeker {
         PageKey key();
 
-        /** How far into the page it will read first. */
+        /** Returns the offset in the page at which the reader starts. */
         default int from() {
             return 0;
         }
 
-        /** Takes a page of the index; false where it is gone by now. */
+        /** Takes a page of the index; false if it was evicted meanwhile. */
         boolean tryHold(Page page);
 
-        /** Waits for a claim: its own if {@link Fetcher#SELF} fetches it. */
+        /** Waits for a claim, which this reader must fetch itself if told {@link Fetcher#SELF}. */
         void join(FillClaim fillClaim, Fetcher fetcher);
     }
 
-    /** Takes what is missing; what others hold or fetch is left to them, and not waited for. */
+    /**
+     * A seeker of missing pages only: it takes no cached page, and does not wait for other fills.
+     */
     record Missing(PageKey key) implements Seeker {
         @Override
         public boolean tryHold(Page page) {
@@ -51,7 +53,7 @@ final class FillTable {
 
         @Override
         public void join(FillClaim fillClaim, Fetcher fetcher) {
-            // Whoever reads will wait for it.
+            // A later reader will wait for the page.
         }
     }
 
@@ -80,8 +82,8 @@ final class FillTable {
     private volatile boolean closed;
 
     /**
-     * @param heldAs the instance of a version that the keys of its pages share
-     * @param forget takes all that is held of a version whose bytes were wrong
+     * @param heldAs returns the cached instance of a version, which all keys share
+     * @param forget evicts everything of a version whose bytes were wrong
      */
     FillTable(PageMemory memory, PageIndex index, WriteEpochs writeEpochs, long runBytes,
             UnaryOperator<ObjectVersion> heldAs, Consumer<ObjectVersion> forget) {
@@ -113,9 +115,10 @@ final class FillTable {
     }
 
     /**
-     * Finds each seeker of one block its page, a claim to wait for, or a claim of its own.
+     * Gives each seeker of one block its page, a claim to wait for, or a new claim to fetch.
+     * Returns the new claims.
      *
-     * @param tenant whom those are fetched for
+     * @param tenant the tenant that new claims are fetched for
      */
     List<FillClaim> claimMissing(List<? extends Seeker> seekers, String tenant) {
         List<Seeker> missing = new ArrayList<>();
@@ -140,7 +143,10 @@ final class FillTable {
         return claimed;
     }
 
-    /** What the index holds is good whatever else happens: hits take no lock. */
+    /**
+     * Takes a page from the index. A cached page is valid whatever else happens, so hits take no
+     * lock.
+     */
     private boolean tryHit(Seeker seeker) {
         Page page = index.get(seeker.key(), seeker.from());
         if (page == null || !seeker.tryHold(page)) {
@@ -169,7 +175,7 @@ final class FillTable {
         return mine;
     }
 
-    /** Claims in the order of their pages, cut where a page between them is another's. */
+    /** Splits claims in page order into runs, at each page that another fill has. */
     static List<List<FillClaim>> runs(List<FillClaim> claims) {
         List<List<FillClaim>> runs = new ArrayList<>();
         int from = 0;
@@ -183,7 +189,7 @@ final class FillTable {
         return runs;
     }
 
-    /** The right to fill a page, or null where it is held or being fetched. */
+    /** Returns the right to fill a page; null if it is cached or being fetched. */
     @Nullable
     FillClaim tryClaim(PageKey key, String tenant) {
         List<FillClaim> mine = claimMissing(List.of(new Missing(key)), tenant);
@@ -199,10 +205,10 @@ final class FillTable {
         return locks[(hash * 0x9E3779B9) >>> 24];
     }
 
-    /** Gives claims back that there is no memory for. */
+    /** Fails claims for which there is no memory. */
     void abandon(List<FillClaim> claims) {
         if (claims.isEmpty()) {
-            // As on every hit: no exception is made for nothing.
+            // Every hit comes here, so no exception is created in vain.
             return;
         }
         FillException cause = new FillException(Reason.NO_MEMORY, "no memory for a page", null);
@@ -210,9 +216,9 @@ final class FillTable {
     }
 
     /**
-     * A fill of adjacent claims, or null, with nothing changed, where there is no memory now.
+     * Returns a fill of adjacent claims; null, with nothing changed, if there is no memory now.
      *
-     * @param against what the pages are held against; null where nobody knows
+     * @param against the checksums to compare the pages with; null if none are known
      */
     @Nullable
     Fill tryFill(List<@Nullable FillClaim> claims, int[] lengths, long ignoredTail,
@@ -242,7 +248,7 @@ final class FillTable {
         return new Fill(this, parts, ignoredTail, against);
     }
 
-    /** Makes room where there is none; null where that did not help. */
+    /** Allocates pages, after evicting others if needed; null if that did not help. */
     @Nullable
     List<Page> tryAllocate(int[] lengths, Pool pool, String tenant) {
         List<Page> pages = memory.tryAllocate(lengths, pool);
@@ -255,16 +261,16 @@ final class FillTable {
             pages = memory.tryAllocate(lengths, pool);
         }
         if (pages == null && pool == Pool.CACHE) {
-            // Small pages went, from large slots that others are in.
+            // The evicted pages may have been small ones, in large slots that stay in use.
             pages = memory.tryGather(lengths, pool);
         }
         return pages;
     }
 
     /**
-     * Fetches a run of adjacent claims; false, with nothing changed, where there is no memory.
+     * Fetches a run of adjacent claims; false, with nothing changed, if there is no memory.
      *
-     * @param against what the pages are held against; null where nobody knows
+     * @param against the checksums to compare the pages with; null if none are known
      */
     boolean tryFetch(List<FillClaim> run, PageSource source, Pool pool,
             FillChecksums.@Nullable Sums against) {
@@ -284,9 +290,9 @@ final class FillTable {
     }
 
     /**
-     * A fill's page is complete: all who wait retain it before anything could evict it.
+     * Publishes a complete page. All waiters retain it before it can be evicted.
      *
-     * @param against what it agreed with; null where nothing is known
+     * @param against the checksums that it matched; null if none are known
      */
     void published(FillClaim fillClaim, Page ownedPage, FillChecksums.@Nullable Sums against) {
         filledBytes.add(ownedPage.length());
@@ -299,7 +305,8 @@ final class FillTable {
         if (!kept) {
             ownedPage.condemn();
         } else if (!mayKeep(fillClaim)) {
-            // A write or the end came between the look and the put, and may have missed it.
+            // A write or the shutdown came between the check and the put, and may have missed the
+            // page.
             index.remove(fillClaim.key(), EvictionCause.INVALIDATED);
         }
     }
@@ -314,10 +321,9 @@ final class FillTable {
     }
 
     /**
-     * Bytes of it were wrong, and nobody knows which: nothing of it is kept that came until now,
-     * nor what is in flight, for which nobody waits who comes now. Only then may one begin anew.
-     * Who began before may still fetch, held against what was wrong, and fails; whoever waits for
-     * that fetches it anew.
+     * Handles wrong bytes in a version; the wrong page is unknown. All its cached pages are
+     * evicted, and its pages in flight get no new waiters. Only then may new fills start. Older
+     * fills still compare with the refuted checksums and fail; their waiters fetch anew.
      */
     void corrupt(ObjectVersion version, FillChecksums.Sums wrong) {
         if (sums.tryRefute(version, wrong)) {
@@ -328,16 +334,17 @@ final class FillTable {
     }
 
     /**
-     * Forgets uploaded pages of a version once a fetched page of it has agreed, and before that is
-     * published. Uploaded pages were not compared: both together would pass for a whole object that
-     * nobody held against its checksum.
+     * Evicts a version's uploaded pages once a fetched page has matched, before that page is
+     * published. Uploaded pages were not compared: mixed with fetched ones, they would pass for an
+     * object that was checked as a whole.
      */
     void agreed(ObjectVersion version, FillChecksums.Sums with) {
         with.fetched(() -> index.removeAll(version, EvictionCause.INVALIDATED));
     }
 
     /**
-     * Publishes an upload's page, unless fetched pages of its version are held: {@link #agreed}.
+     * Publishes an upload's page, unless fetched pages of its version are cached: see
+     * {@link #agreed}.
      */
     void uploaded(FillClaim fillClaim, Page ownedPage) {
         published(fillClaim, ownedPage, null);
@@ -350,7 +357,7 @@ final class FillTable {
         return sums;
     }
 
-    /** What pages of a version are held against; null where nobody knows. */
+    /** Returns the checksums to compare a version's pages with; null if none are known. */
     FillChecksums.@Nullable Sums sums(ObjectVersion version, PageSource source) {
         WholeChecksum whole = version.sizeBytes() == 0 ? null : source.checksum(version);
         return whole == null ? null : sums.of(version, whole);
@@ -369,12 +376,12 @@ final class FillTable {
         fillClaim.settle(new FillClaim.Failed(cause));
     }
 
-    /** The objects of the pages in flight. */
+    /** Visits the objects of the pages in flight. */
     void forEachInFlight(Consumer<ObjectId> visitor) {
         inFlight.keySet().forEach(key -> visitor.accept(key.version().object()));
     }
 
-    /** Pages still in flight are for those who wait, and are not kept. */
+    /** Stops caching: pages still in flight serve their waiters only. */
     void close() {
         closed = true;
     }

@@ -10,7 +10,10 @@ import java.util.function.BiConsumer;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** A few pairs in one array, in the order they came: half the memory of a hash table. Immutable. */
+/**
+ * A map of a few pairs in one array, in insertion order: it takes half the memory of a hash table.
+ * Immutable.
+ */
 final class FlatMap extends AbstractMap<String, String> {
     private final String[] pairs;
 

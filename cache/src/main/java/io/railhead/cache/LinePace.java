@@ -2,13 +2,13 @@ package io.railhead.cache;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/** One line a second at most: what fails again and again would fill the log. Any thread. */
+/** A limit of one log line a second, since a repeated failure would fill the log. Any thread. */
 final class LinePace {
     private static final long BETWEEN_NANOS = 1_000_000_000;
 
     private final AtomicLong lastNanos = new AtomicLong(System.nanoTime() - BETWEEN_NANOS);
 
-    /** Whether to write one now. */
+    /** Returns whether a line may be written now. */
     boolean mayWrite() {
         long last = lastNanos.get();
         long now = System.nanoTime();

@@ -9,13 +9,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 
 /**
- * One reader's wait for memory: it is woken when something was freed, and now and then, until the
- * wait is over. Confined to the reader, but for the waking.
+ * One reader's wait for memory. The reader is woken when memory was freed, and at intervals, until
+ * the wait is over. Confined to the reader's executor, except for the waking.
  */
 final class MemoryWait {
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-    /** What all waits share. */
+    /** The parts that all waits share. */
     record Clock(LongSupplier nanos, ScheduledExecutorService timer, long waitNanos) {}
 
     private final Clock clock;
@@ -30,7 +30,7 @@ final class MemoryWait {
         this.wake = wake;
     }
 
-    /** Looks at the clock: whether it has been waited for long enough; the first look starts it. */
+    /** Checks whether the reader has waited long enough; the first check starts the wait. */
     boolean look() {
         long now = clock.nanos().getAsLong();
         if (!waiting) {
@@ -41,7 +41,7 @@ final class MemoryWait {
         return over;
     }
 
-    /** As of the last look: what was decided on it must not change before it is acted on. */
+    /** Returns the result of the last check, unchanged until the reader has acted on it. */
     boolean isOver() {
         return over;
     }

@@ -26,18 +26,24 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The objects held in page memory. Any thread; no call blocks.
+ * The objects in page memory. Any thread; no call blocks.
  *
- * <p> A long class: all that the gateway asks of the cache, a few lines each.
+ * <p> A long class: the gateway's one interface to the cache, a few lines for each call.
  */
 public final class ObjectCache implements AutoCloseable {
-    /** The version id of what was written while a bucket kept no versions: it can be replaced. */
+    /**
+     * The version id of objects that were written while the bucket kept no versions: such a version
+     * can be replaced.
+     */
     private static final String NULL_VERSION = "null";
-    /** How long a store that did not answer may still carry out what it was asked. */
+    /** The time in which a store that did not respond may still perform a write. */
     private static final Duration DOUBT = Duration.ofMinutes(1);
-    /** Uploads that are not confirmed yet may take this part of the cache's memory. */
+    /** The part of the cache's memory that unconfirmed uploads may take. */
     private static final int STAGED_PART = 4;
-    /** Whoever forgets an object may be an event loop, and forget a thousand. */
+    /**
+     * The most pages that are evicted at once: the caller may be an event loop, which may evict a
+     * thousand objects.
+     */
     private static final int REMOVED_AT_ONCE = 256;
 
     private final PageMemory memory;
@@ -62,7 +68,7 @@ public final class ObjectCache implements AutoCloseable {
     private volatile boolean keepsNothingNew;
 
     /**
-     * A cache over {@code memory}, which it does not close.
+     * A cache over {@code memory}, which the cache does not close.
      *
      * @param nanoClock monotonic, as {@link System#nanoTime}
      */
@@ -99,14 +105,14 @@ public final class ObjectCache implements AutoCloseable {
         return Thread.ofPlatform().daemon().name("railhead-cache-" + name).factory();
     }
 
-    /** What is fetched before it is asked for. */
+    /** Returns the read-ahead of sequential readers. */
     public ReadAhead readAhead() {
         return readAhead;
     }
 
     /**
-     * Stops keeping what is not known yet, and forgets a quarter of what is known of objects, what
-     * was used least: called again, a quarter of the rest. What is held is served on.
+     * Stops caching new objects, and drops the least used quarter of the metadata; each further
+     * call drops another quarter. Cached objects are still served.
      */
     public void stopKeeping() {
         keepsNothingNew = true;
@@ -122,22 +128,22 @@ public final class ObjectCache implements AutoCloseable {
         keepsNothingNew = false;
     }
 
-    /** Whether what is not known yet may be kept. */
+    /** Returns whether new objects may be cached. */
     public boolean keepsNew() {
         return !keepsNothingNew;
     }
 
-    /** What operators do with what is held. */
+    /** Returns the operators' control of the cache. */
     public CacheControl control() {
         return control;
     }
 
-    /** The pages' keys, as the index keeps them. */
+    /** Returns the keys of cached pages that a selection covers. */
     List<PageKey> keys(Selection selection) {
         return index.covered(selection);
     }
 
-    /** The objects that are known, or being learnt. */
+    /** Visits the objects whose metadata is cached or being discovered. */
     void forEachKnown(Consumer<ObjectId> visitor) {
         objects.asMap().keySet().forEach(visitor);
         flights.keySet().forEach(visitor);
@@ -147,31 +153,37 @@ public final class ObjectCache implements AutoCloseable {
         return objects.getIfPresent(id);
     }
 
-    /** The instance that is held already, so that pages share it. */
+    /** Returns the cached instance of a version, so that pages share it. */
     private ObjectVersion heldAs(ObjectVersion version) {
         ObjectMetadata held = objects.policy().getIfPresentQuietly(version.object());
         return held != null && held.version().equals(version) ? held.version() : version;
     }
 
-    /** Who asked for it while it came may finish, but keeps nothing of it. */
+    /**
+     * Evicts a version whose bytes are wrong. Fills under way may finish, but their pages are not
+     * cached.
+     */
     private void forget(ObjectVersion version) {
         writeEpochs.bump(version.object());
         index.removeAll(version, EvictionCause.CORRUPT);
     }
 
-    /** The key's generation now: taken when a request is sent, handed back with what it learnt. */
+    /**
+     * Returns the key's current write epoch: read when a request is sent, and passed back with its
+     * result.
+     */
     public long generation(ObjectId id) {
         return writeEpochs.of(id);
     }
 
-    /** Whether a write of this key is under way, or may be. */
+    /** Returns whether a write of this key is, or may be, under way. */
     public boolean isBeingWritten(ObjectId id) {
         return writeEpochs.isBeingWritten(id);
     }
 
     /**
-     * Whether no write through this gateway touches what is held, nor has since it was learnt:
-     * otherwise it is served as {@code strong}. Makes nothing.
+     * Returns whether no write through this gateway has touched the object since it was learnt;
+     * otherwise it is served as {@code strong}. Allocates nothing.
      */
     public boolean isSettled(ObjectMetadata held) {
         ObjectId id = held.version().object();
@@ -179,33 +191,33 @@ public final class ObjectCache implements AutoCloseable {
     }
 
     /**
-     * Whether no write through this gateway has touched the key or its bucket since, nor may yet:
-     * what the store said then may no longer hold. Makes nothing.
+     * Returns whether no write through this gateway has touched the key or its bucket since, or may
+     * still do so; otherwise the store's earlier response may be outdated. Allocates nothing.
      *
-     * @param generation the key's at that moment
+     * @param generation the key's write epoch at that time
      */
     public boolean isUntouchedSince(ObjectId id, long atNanos, long generation) {
         return writeEpochs.holds(id, generation) && bucketWrites.holds(id, atNanos);
     }
 
     /**
-     * Indexes what the backend said; pages stay if ETag, size and version id agree with what was
-     * held, else they are condemned.
+     * Indexes metadata from the backend. Cached pages stay if ETag, size and version id are
+     * unchanged; otherwise they are condemned.
      *
-     * @return false if a write, or an answer to a later request, has overtaken it: it may finish
-     *         its own answer but is not kept
+     * @return false if a write, or a later request's response, has overtaken it: the caller may
+     *         serve it but it is not cached
      */
     public boolean learn(ObjectMetadata metadata) {
         return keep(shared(metadata));
     }
 
-    /** The same in less memory, as it will be held. */
+    /** Returns the same metadata with shared strings, as it will be cached. */
     ObjectMetadata shared(ObjectMetadata metadata) {
         return texts.share(metadata,
                 objects.policy().getIfPresentQuietly(metadata.version().object()));
     }
 
-    /** {@link #learn} of what is {@link #shared} already. */
+    /** Indexes metadata that is {@link #shared} already; see {@link #learn}. */
     boolean keep(ObjectMetadata metadata) {
         ObjectId id = metadata.version().object();
         namespaces.add(id.namespace());
@@ -228,12 +240,12 @@ public final class ObjectCache implements AutoCloseable {
         if (writeEpochs.holds(id, metadata.generation())) {
             return true;
         }
-        // A write began meanwhile, and may have looked before this was there.
+        // A write began meanwhile, and may have evicted before this entry was there.
         evict(id);
         return false;
     }
 
-    /** Forgets one object: its metadata and its pages. Leases run on. */
+    /** Evicts one object's metadata and pages. Leases stay valid. */
     public void evict(ObjectId id) {
         evict(id, EvictionCause.INVALIDATED);
     }
@@ -246,7 +258,8 @@ public final class ObjectCache implements AutoCloseable {
     }
 
     /**
-     * Of a version that nobody is led to any more: when its memory comes back is all that waits.
+     * Evicts the pages of a version that no metadata refers to any more. Only its memory is still
+     * needed, so a large version is evicted in the background.
      */
     private void removeAll(ObjectVersion version, EvictionCause cause) {
         if (index.pagesOf(version) <= REMOVED_AT_ONCE) {
@@ -257,8 +270,9 @@ public final class ObjectCache implements AutoCloseable {
     }
 
     /**
-     * A write is about to be forwarded: bumps the key's generation, and what is held is not settled
-     * until it has ended. It is forgotten once the write may have happened.
+     * Starts a write that is about to be forwarded. The key's write epoch is raised, and the cached
+     * object is not settled until the write's end. The object is evicted once the write may have
+     * happened.
      */
     public Write beginWrite(ObjectId id) {
         long begun = writeEpochs.begin(id);
@@ -280,13 +294,13 @@ public final class ObjectCache implements AutoCloseable {
             }
             case UNKNOWN -> {
                 evictEverywhere(id, EvictionCause.INVALIDATED);
-                // It may still happen, after whatever is asked now.
+                // The store may still perform the write, even after requests that are sent now.
                 Future<?> _ = timer.schedule(() -> {
                     writeEpochs.bump(id);
                     writeEpochs.end(id);
                 }, doubt.toNanos(), TimeUnit.NANOSECONDS);
             }
-            // Nothing changed, and nothing was kept while it was open.
+            // Nothing was written, and nothing was cached while the write was open.
             case REFUSED -> writeEpochs.end(id);
         }
         return outcome == WriteOutcome.DONE && now == begun + 1 && writeEpochs.holds(id, now)
@@ -295,8 +309,8 @@ public final class ObjectCache implements AutoCloseable {
     }
 
     /**
-     * Forgets whatever is held or being learnt of it: somebody else says that it was written, or an
-     * operator wants it gone.
+     * Evicts an object and drops discoveries of it under way: an event reported a write, or an
+     * operator evicts it.
      */
     public void invalidate(ObjectId id, EvictionCause cause) {
         writeEpochs.bump(id);
@@ -304,20 +318,20 @@ public final class ObjectCache implements AutoCloseable {
     }
 
     /**
-     * A write of keys of the bucket has ended, nobody knows of which: all of it is asked for anew;
-     * each time, while the write may still happen.
+     * Ends a write of unknown keys of a bucket. All its objects are revalidated before they are
+     * served, and repeatedly while the write may still happen.
      */
     public void endBucketWrite(String backend, String bucket, WriteOutcome outcome) {
         switch (outcome) {
             case DONE -> bucketWrites.changed(backend, bucket, Duration.ZERO);
             case UNKNOWN -> bucketWrites.changed(backend, bucket, doubt);
             case REFUSED -> {
-                // Nothing changed.
+                // Nothing was written.
             }
         }
     }
 
-    /** The store may show one object to several accounts. */
+    /** Evicts an object under every account: the store may show one object to several. */
     private void evictEverywhere(ObjectId id, EvictionCause cause) {
         evictWritten(id, cause);
         for (String namespace : namespaces) {
@@ -327,7 +341,10 @@ public final class ObjectCache implements AutoCloseable {
         }
     }
 
-    /** A write of a key changes the current version, one of a version may change which that is. */
+    /**
+     * Evicts the written key's versions. A write of a key changes the current version; a write of a
+     * version may change which one is current.
+     */
     private void evictWritten(ObjectId id, EvictionCause cause) {
         ObjectId current = id.current();
         evict(id, cause);
@@ -336,26 +353,26 @@ public final class ObjectCache implements AutoCloseable {
                 NULL_VERSION), cause);
     }
 
-    /** What {@link Write#end} returns where something else was written too. */
+    /** The result of {@link Write#end} if another write touched the key too. */
     public static final long DISTURBED = -1;
 
-    /** An open write; exactly one call of {@link #end}. */
+    /** An open write; exactly one call of {@link #end} must follow. */
     @FunctionalInterface
     public interface Write {
 
         /**
-         * Ends it.
+         * Ends the write.
          *
-         * @return the key's generation now if it is done, and nobody else wrote the key, or a
-         *         neighbour of it, since it began; {@link #DISTURBED} otherwise
+         * @return the key's current write epoch if the write is done and no other write touched the
+         *         key, or a key of its stripe, since the begin; {@link #DISTURBED} otherwise
          */
         long end(WriteOutcome outcome);
     }
 
     /**
-     * Room for an upload's bytes beside the way to the store; null where there is none.
+     * Returns memory for a copy of an upload's bytes; null if there is none.
      *
-     * @param tenant whose pages they will be
+     * @param tenant the owner of the pages
      */
     public @Nullable StagedUpload tryStage(long sizeBytes, String tenant) {
         MemoryStats stats = memory.stats();
@@ -369,10 +386,10 @@ public final class ObjectCache implements AutoCloseable {
     }
 
     /**
-     * Publishes uploaded bytes under the version that the store has confirmed; without effect where
-     * a write has overtaken it.
+     * Caches uploaded bytes under the version that the store has confirmed; without effect if a
+     * write has overtaken it.
      *
-     * @param confirmed indexed already
+     * @param confirmed metadata that is indexed already
      */
     public boolean keep(ObjectMetadata confirmed, StagedUpload ownedUpload) {
         try (ownedUpload) {
@@ -389,11 +406,11 @@ public final class ObjectCache implements AutoCloseable {
      * Joins the id's discovery flight, or starts one from {@code source}. The stage completes when
      * the flight knows its metadata or has failed, on the source's thread.
      *
-     * @param tenant whom pages are fetched for
+     * @param tenant the tenant that pages are fetched for
      */
     public CompletionStage<Discovery> discover(ObjectId id, String tenant,
             DiscoverySource source) {
-        // A flight knows how to remove itself: by identity, so a later one stays.
+        // A flight removes itself by identity, so a later flight of the same key stays.
         DiscoveryFlight[] self = new DiscoveryFlight[1];
         DiscoveryFlight mine = new DiscoveryFlight(table, this, tenant,
                 () -> flights.remove(id, self[0]));
@@ -412,12 +429,12 @@ public final class ObjectCache implements AutoCloseable {
     }
 
     /**
-     * Leases bytes {@code [from, to)} of a version if all their pages are held: the hit path, which
-     * makes nothing but the leases and slices themselves.
+     * Leases bytes {@code [from, to)} of a version if all their pages are cached. This is the hit
+     * path: it allocates only the leases and slices.
      *
      * @param slices filled from its start; the caller owns them
-     * @return how many slices, or -1 where a page is missing or there are more than the array
-     *         takes: then none is leased
+     * @return the number of slices; -1, with none leased, if a page is missing or the array is too
+     *         short
      */
     public int tryLease(ObjectVersion version, long from, long to, @Nullable PageSlice[] slices) {
         int count = index.tryLease(version, from, to, slices);
@@ -425,12 +442,15 @@ public final class ObjectCache implements AutoCloseable {
         return count;
     }
 
-    /** Whether all pages of bytes {@code [from, to)} are held now: a hint, nothing is leased. */
+    /**
+     * Returns whether all pages of bytes {@code [from, to)} are cached now: a hint, nothing is
+     * leased.
+     */
     public boolean holds(ObjectVersion version, long from, long to) {
         return index.holds(version, from, to);
     }
 
-    /** A reader that has not been started. */
+    /** Returns a reader that is not started yet. */
     public RangeReader read(ReadRequest request, PageSource source, Executor executor,
             RangeReader.Sink sink) {
         return new WindowReader(table, clock, config.windowBytes(), request, source, executor,
@@ -438,14 +458,14 @@ public final class ObjectCache implements AutoCloseable {
     }
 
     /**
-     * Memory of the reserve for a fabric to place an upload's bytes in, at most one page; null
-     * where the reserve is full: decline.
+     * Returns memory of the reserve for a fabric to place an upload's bytes in, at most one page.
+     * Null if the reserve is full: then decline.
      */
     public @Nullable PageSlice land(long objectOffset, int length) {
         return memory.tryLand(objectOffset, length);
     }
 
-    /** The longest slice that {@link #land} gives and that readers hand over. */
+    /** Returns the length of the longest slice that {@link #land} gives and readers hand over. */
     public int pageBytes() {
         return memory.pageBytes();
     }
@@ -458,17 +478,17 @@ public final class ObjectCache implements AutoCloseable {
                 readAhead.bytes(), table.sums().matches.sum(), table.sums().mismatches.sum());
     }
 
-    /** What was looked at, and found to have changed in memory. */
+    /** Returns the counters of verified and corrupt pages. */
     public Verification.Counts verified() {
         return index.verified();
     }
 
-    /** What the tenants that have a rule have now. */
+    /** Returns the current use of the tenants that have a rule. */
     public List<TenantQuota.Use> tenants() {
         return index.uses();
     }
 
-    /** Condemns every page; memory itself belongs to {@link PageMemory}. */
+    /** Condemns every page; {@link PageMemory} frees the memory itself. */
     @Override
     public void close() {
         table.close();

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param namespace the backend credential's account, or "" for a bucket declared shared, so that
  *            tenants with equal bucket names never meet
  * @param key the object key, percent-decoded
- * @param versionId the version asked for, or null for the current one
+ * @param versionId the requested version; null for the current one
  */
 public record ObjectId(String backend, String namespace, String bucket, String key,
         @Nullable String versionId) {
@@ -22,12 +22,12 @@ public record ObjectId(String backend, String namespace, String bucket, String k
         requireNonNull(key, "key is null");
     }
 
-    /** The same key whatever version was asked for: what writes and generations go by. */
+    /** Returns the same key without a version, which writes and write epochs refer to. */
     public ObjectId current() {
         return versionId == null ? this : new ObjectId(backend, namespace, bucket, key, null);
     }
 
-    /** The same name as another account has it. */
+    /** Returns the same name under another account. */
     ObjectId in(String otherNamespace) {
         return new ObjectId(backend, otherNamespace, bucket, key, versionId);
     }

@@ -8,8 +8,8 @@ import java.util.Map;
  * @param headers the response's object headers (ETag, Content-Type, x-amz-meta-*, checksums, …),
  *            names in lower case, without those of one message (Content-Length, Content-Range,
  *            Date, …)
- * @param learntAtNanos when the request that learnt this was sent, on the cache's clock
- * @param generation the key's generation at that moment: see {@link WriteEpochs}
+ * @param learntAtNanos when the request that returned it was sent, on the cache's clock
+ * @param generation the key's write epoch at that time: see {@link WriteEpochs}
  */
 public record ObjectMetadata(ObjectVersion version, Map<String, String> headers, long learntAtNanos,
         long generation) {

@@ -15,17 +15,17 @@ import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The published pages; owns each from {@link #put} until it is removed, which condemns it. A page
- * found here is a hint: retaining it decides. {@link TenantPartitions} say who goes; what they may
- * have stays below the capacity by a reserve for fills, so that a fill rarely has to wait for an
- * eviction.
+ * The published pages. The index owns each page from {@link #put} until its removal, which condemns
+ * the page. A page found here is a hint: retaining it decides. {@link TenantPartitions} choose the
+ * pages to evict. Their limit stays below the capacity by a reserve for fills, so that a fill
+ * rarely waits for an eviction.
  *
- * <p> Pinned pages are kept beside the shares, whose policies would look at each of them again and
- * again, and what those may have is that much lower. Whoever puts a page there, takes one away, or
- * removes a key does so under {@code pinned}'s lock of that key, so that no page slips from one
- * side to the other while it is being removed. Within it the shares are called, never the other way
- * round: what they evict is condemned without a look at the pinned. A selection changes before the
- * pages that it covers do; whoever puts a page looks at the selections again afterwards.
+ * <p> Pinned pages are kept outside the partitions, whose policies would visit them again and
+ * again; the partitions' limit is lower by their size. Adding a pinned page, unpinning one, and
+ * removing a key happen under {@code pinned}'s lock of that key. So no page moves to the other side
+ * while it is being removed. Lock order: partitions are called under that lock, never the other way
+ * round. Evictions by a partition condemn the page without looking at the pinned ones. A selection
+ * changes before its pages are moved; a put therefore checks the selections again afterwards.
  */
 final class PageIndex {
     private final PageMemory memory;
@@ -39,7 +39,7 @@ final class PageIndex {
     private final Object maximumLock = new Object();
     private volatile long runsPinned;
 
-    /** @param share where it goes when it is no longer pinned */
+    /** @param share the partition that the page returns to when it is unpinned */
     private record PinnedPage(Page page, TenantPartition share) {}
 
     PageIndex(PageMemory memory, CacheConfig config, Pins pins) {
@@ -59,7 +59,9 @@ final class PageIndex {
         }
     }
 
-    /** By whole runs, since a policy goes over its pages each time. */
+    /**
+     * Adjusts the partitions' limit in whole runs, since a policy visits its pages at each change.
+     */
     private void follow() {
         if (runsPinned != Math.ceilDiv(pins.bytes(), runBytes)) {
             limit();
@@ -71,7 +73,7 @@ final class PageIndex {
         return cacheable(stats.capacityBytes() - stats.reserveBytes(), runBytes);
     }
 
-    /** What is left of the capacity once there is room for fills. */
+    /** Returns the capacity without the reserve for fills. */
     static long cacheable(long capacity, long runBytes) {
         long fills = Math.max(2 * runBytes, capacity / 16);
         return capacity - Math.min(fills, capacity / 2);
@@ -83,7 +85,7 @@ final class PageIndex {
         }
     }
 
-    /** A look that is no sign of the page's being wanted. */
+    /** Returns a page without counting a use. */
     @Nullable
     Page peek(PageKey key) {
         Page page = tenantPartitions.peek(key);
@@ -96,12 +98,12 @@ final class PageIndex {
     }
 
     /**
-     * For a read that begins so far into the page. The first one after it was put, and one that
-     * goes on where the last one ended, are no further sign that the page is wanted: else a backup
-     * that reads bit by bit, or what was fetched ahead of it, would look as popular as what many
-     * read, and evict it.
+     * Returns the page for a read that starts at this offset. Two reads do not count as a use: the
+     * first one after the put, and one that continues where the last one ended. Otherwise a backup
+     * that reads piece by piece would make its pages look as popular as shared ones, and evict
+     * those.
      *
-     * <p> Where reads are verified, it has the bytes that it was filled with.
+     * <p> If reads are verified, the page's bytes are compared with its checksum.
      */
     @Nullable
     Page get(PageKey key, int from) {
@@ -117,7 +119,7 @@ final class PageIndex {
         return null;
     }
 
-    /** Looks at a page, if it is here still; how many bytes it has. */
+    /** Verifies a page if it is still cached; returns its length. */
     int scrub(PageKey key) {
         Page page = peek(key);
         if (page == null) {
@@ -135,7 +137,7 @@ final class PageIndex {
         return corrupt.counts();
     }
 
-    /** As they come and go; a page that is being pinned may be missed. */
+    /** Returns live sets of keys; a page that is being pinned may be missing. */
     List<Set<PageKey>> keys() {
         List<Set<PageKey>> keys = new ArrayList<>();
         for (TenantPartition tenantPartition : tenantPartitions.all()) {
@@ -146,12 +148,12 @@ final class PageIndex {
         return keys;
     }
 
-    /** Whether it is here, which says nothing of how often it is read. */
+    /** Returns whether the page is cached, without counting a use. */
     boolean holds(PageKey key) {
         return peek(key) != null;
     }
 
-    /** Whether all pages of bytes {@code [from, to)} are here. */
+    /** Returns whether all pages of bytes {@code [from, to)} are cached. */
     boolean holds(ObjectVersion version, long from, long to) {
         for (long page = from / memory.pageBytes(); page * memory.pageBytes() < to; page++) {
             if (!holds(new PageKey(version, page))) {
@@ -161,7 +163,7 @@ final class PageIndex {
         return true;
     }
 
-    /** {@link ObjectCache#tryLease}. */
+    /** Leases the bytes as {@link ObjectCache#tryLease} does. */
     int tryLease(ObjectVersion version, long from, long to, @Nullable PageSlice[] slices) {
         int count = 0;
         long at = from;
@@ -200,14 +202,14 @@ final class PageIndex {
         }
     }
 
-    /** @param tenant whom it was fetched for */
+    /** @param tenant the tenant that the page was fetched for */
     void put(PageKey key, Page ownedPage, String tenant) {
         TenantPartition tenantPartition = tenantPartitions.of(tenant);
         List<Selection> seen = pins.selections();
         if (seen.isEmpty() || !tryPin(key, ownedPage, tenantPartition)) {
             tenantPartitions.put(tenantPartition, key, ownedPage);
         }
-        // A selection may have come, or gone, while the page was on its way.
+        // A selection may have been added or removed during the put.
         if (!seen.equals(pins.selections())) {
             settle(key);
         }
@@ -228,7 +230,7 @@ final class PageIndex {
         return taken[0];
     }
 
-    /** Under the key's lock. */
+    /** Removes the page from both sides; under the key's lock. */
     private void discard(PageKey key, @Nullable PinnedPage pinnedPage,
             EvictionCause cause) {
         for (TenantPartition tenantPartition : tenantPartitions.all()) {
@@ -248,9 +250,9 @@ final class PageIndex {
     }
 
     /**
-     * Pins the page, or no longer, as the selections now say.
+     * Pins or unpins the page, as the current selections require.
      *
-     * @return false where it should be pinned and the limit does not allow it
+     * @return false if it should be pinned and the limit does not allow that
      */
     private boolean settle(PageKey key) {
         boolean[] refused = {false};
@@ -275,7 +277,8 @@ final class PageIndex {
     }
 
     /**
-     * Out of its share; null where it was removed before, by whom it may not have been condemned.
+     * Moves a page out of its partition; null if another thread has removed it, and perhaps has not
+     * condemned it yet.
      */
     private @Nullable PinnedPage tryMove(PageKey key, Page page, TenantPartition tenantPartition) {
         if (tenantPartition.tryTake(key, page)) {
@@ -287,9 +290,9 @@ final class PageIndex {
     }
 
     /**
-     * Pins or unpins what it covers and is held.
+     * Pins or unpins the cached pages that a selection covers.
      *
-     * @return false where the limit did not allow all of it
+     * @return false if the limit did not allow all of them
      */
     boolean settle(Selection selection) {
         boolean all = true;
@@ -300,7 +303,7 @@ final class PageIndex {
         return all;
     }
 
-    /** A snapshot of the keys that it covers. */
+    /** Returns a snapshot of the keys that a selection covers. */
     List<PageKey> covered(Selection selection) {
         List<PageKey> keys = new ArrayList<>();
         for (Set<PageKey> each : keys()) {
@@ -311,7 +314,7 @@ final class PageIndex {
         return keys;
     }
 
-    /** The pinned pages' bytes of each object. */
+    /** Returns the bytes of pinned pages by object. */
     Map<ObjectId, Long> pinnedBytes() {
         Map<ObjectId, Long> bytes = new HashMap<>();
         pinned.forEach((key, held) -> bytes.merge(key.version().object(),
@@ -323,22 +326,22 @@ final class PageIndex {
         return tenantPartitions.capacityBytes();
     }
 
-    /** So many bytes more would evict nothing. */
+    /** Returns how many bytes more would evict nothing. */
     long roomBytes() {
         return tenantPartitions.roomBytes();
     }
 
-    /** So much of what was fetched ahead is kept until it is read, whatever else comes. */
+    /** Returns how many bytes of unread prefetched pages are kept, whatever else is filled. */
     long unreadBytes() {
         return tenantPartitions.unreadBytes();
     }
 
-    /** How many it has, held or not. */
+    /** Returns the number of a version's pages, cached or not. */
     long pagesOf(ObjectVersion version) {
         return Math.ceilDiv(version.sizeBytes(), (long) memory.pageBytes());
     }
 
-    /** Removes a version's pages: by name, or by a look at all keys where those are fewer. */
+    /** Evicts a version's pages: by key, or by a search through all keys if those are fewer. */
     void removeAll(ObjectVersion version, EvictionCause cause) {
         long count = pagesOf(version);
         if (count <= size()) {
@@ -361,7 +364,7 @@ final class PageIndex {
         pinned.keySet().forEach(key -> remove(key, EvictionCause.INVALIDATED));
     }
 
-    /** Evicts at once what would be evicted soon. */
+    /** Performs pending evictions at once. */
     void cleanUp() {
         follow();
         for (TenantPartition tenantPartition : tenantPartitions.all()) {
@@ -369,7 +372,7 @@ final class PageIndex {
         }
     }
 
-    /** Evicts the coldest pages that nobody leases, for a fill of the tenant's. */
+    /** Evicts the coldest unleased pages, for a fill of this tenant. */
     void evictColdest(long bytes, String tenant) {
         tenantPartitions.evictColdest(bytes, tenant);
     }
@@ -378,7 +381,7 @@ final class PageIndex {
         return evictionCounts.byCause();
     }
 
-    /** What the tenants that have a rule have. */
+    /** Returns the current use of the tenants that have a rule. */
     List<TenantQuota.Use> uses() {
         return tenantPartitions.uses();
     }

@@ -1,4 +1,4 @@
 package io.railhead.cache;
 
-/** One page of one version: its bytes never change. */
+/** The key of one page of one version, whose bytes never change. */
 record PageKey(ObjectVersion version, long index) {}

@@ -6,8 +6,8 @@ import io.railhead.cache.memory.Page;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * One page that a reader will want next: waiting, held, lost, or dropped because the reader changed
- * its plan. The lease is taken on the fill's thread and given up on the reader's; whoever comes
+ * One page that a reader will want next: waiting, held, lost, or dropped after the reader changed
+ * its plan. The lease is taken on the fill's thread and dropped on the reader's; whichever comes
  * second closes it.
  */
 final class PendingPage implements FillTable.Seeker, FillClaim.Waiter, Runnable {
@@ -94,7 +94,7 @@ final class PendingPage implements FillTable.Seeker, FillClaim.Waiter, Runnable 
         }
     }
 
-    /** The lease is the receiver's from here on; its end moves the reader's window. */
+    /** Passes the lease to the receiver; the lease's end moves the reader's window. */
     void handOver() {
         state.set(Without.HANDED_OVER);
     }
@@ -105,7 +105,7 @@ final class PendingPage implements FillTable.Seeker, FillClaim.Waiter, Runnable 
         }
     }
 
-    /** The lease has ended. */
+    /** Called at the lease's end. */
     @Override
     public void run() {
         if (state.get() == Without.HANDED_OVER) {

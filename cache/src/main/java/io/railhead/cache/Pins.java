@@ -7,8 +7,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The pin requests, and the bytes that they hold. Any thread; who changes the selections must not
- * do so twice at a time.
+ * The pins, and the bytes that they hold. Any thread; changes of the selections must not overlap.
  */
 final class Pins {
     private final PageMemory memory;
@@ -16,7 +15,7 @@ final class Pins {
     private final AtomicLong bytes = new AtomicLong();
     private volatile List<Selection> selections = List.of();
 
-    /** @param limitRatio of the memory that may hold cached data, and that pins may take */
+    /** @param limitRatio the part of the cacheable memory that pins may take */
     Pins(PageMemory memory, double limitRatio) {
         this.memory = memory;
         this.limitRatio = limitRatio;
@@ -41,7 +40,7 @@ final class Pins {
         selections = List.copyOf(more);
     }
 
-    /** Returns false where it is none. */
+    /** Returns false if there is no such pin. */
     boolean remove(Selection selection) {
         List<Selection> fewer = new ArrayList<>(selections);
         boolean removed = fewer.remove(selection);
@@ -49,7 +48,7 @@ final class Pins {
         return removed;
     }
 
-    /** Grows with the slabs that have joined. */
+    /** Returns the limit, which grows as slabs join. */
     long limitBytes() {
         MemoryStats stats = memory.stats();
         return (long) ((stats.capacityBytes() - stats.reserveBytes()) * limitRatio);

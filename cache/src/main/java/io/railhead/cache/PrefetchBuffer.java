@@ -11,21 +11,22 @@ import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pages that were fetched ahead and that the policy gave up before anybody had asked for them, as
- * it does where all else is read again and again. They are kept a little longer, in part of what is
- * left free for fills, until others come. Owns each page until it is removed, which condemns it.
+ * Prefetched pages that the policy evicted before their first read, as it does where all other
+ * pages are read often. They are kept a little longer, in part of the room reserved for fills.
+ * Newer ones replace the oldest. The buffer owns each page until its removal, which condemns the
+ * page.
  *
- * <p> Any thread. Who looks takes no lock; who changes something does, and frees nothing within it.
+ * <p> Any thread. Lookups take no lock. Changes take the lock, and free no memory within it.
  */
 final class PrefetchBuffer {
     private final EvictionCounts evictionCounts;
     private final ConcurrentMap<PageKey, Page> pages = new ConcurrentHashMap<>();
-    /** The keys as they came. Guarded by this, as all that changes. */
+    /** The keys in order of arrival. Guarded by this object's monitor, as every change is. */
     private final Set<PageKey> order = new LinkedHashSet<>();
     private long bytes;
     private long maximum;
 
-    /** @param evictionCounts counts pages that make room here */
+    /** @param evictionCounts counts pages that are evicted here */
     PrefetchBuffer(EvictionCounts evictionCounts) {
         this.evictionCounts = evictionCounts;
     }
@@ -37,7 +38,7 @@ final class PrefetchBuffer {
         trim();
     }
 
-    /** Makes no room: {@link #trim} does. */
+    /** Adds a page without evicting others; {@link #trim} must follow. */
     void put(PageKey key, Page ownedPage) {
         invalidate(key);
         synchronized (this) {
@@ -47,7 +48,7 @@ final class PrefetchBuffer {
         }
     }
 
-    /** The oldest go. */
+    /** Evicts the oldest pages above the limit. */
     void trim() {
         for (Page page : takeExcess()) {
             if (page.condemn()) {
@@ -77,7 +78,7 @@ final class PrefetchBuffer {
         return pages.get(key);
     }
 
-    /** Condemns the page; false where it is not here. */
+    /** Condemns a page; false if it is not here. */
     boolean invalidate(PageKey key) {
         Page page = pages.get(key);
         if (page == null || !tryTake(key, page)) {
@@ -87,7 +88,7 @@ final class PrefetchBuffer {
         return true;
     }
 
-    /** Takes it out as it is; false where it is not here. */
+    /** Removes a page without condemning it; false if it is not here. */
     synchronized boolean tryTake(PageKey key, Page page) {
         boolean taken = pages.remove(key, page);
         if (taken) {
@@ -101,7 +102,7 @@ final class PrefetchBuffer {
         pages.keySet().forEach(this::invalidate);
     }
 
-    /** As they come and go. */
+    /** Returns a live set of keys. */
     Set<PageKey> keys() {
         return pages.keySet();
     }

@@ -13,28 +13,28 @@ import io.railhead.cache.memory.PageSlice;
  */
 public interface RangeReader {
 
-    /** Hands over at once what is held; the rest as it comes. */
+    /** Starts the reader: cached bytes are handed over at once, the others as they come. */
     void start();
 
     /**
-     * Ends the leases of what was not handed over; the sink hears nothing more. Fills go on for
-     * others. Idempotent.
+     * Ends the leases of pages that were not handed over, and makes no further call of the sink.
+     * Fills go on for other readers. Idempotent.
      */
     void cancel();
 
     /** Receives the bytes. */
     interface Sink {
 
-        /** The next bytes; the receiver closes the slice when they have left it. */
+        /** Takes the next bytes; the receiver closes the slice once the bytes have been sent. */
         void slice(PageSlice ownedSlice);
 
-        /** All bytes were handed over. */
+        /** Reports that all bytes were handed over. */
         void end();
 
         /**
-         * No more bytes come; those handed over before were good.
+         * Reports that no more bytes come; those handed over before were good.
          *
-         * @param atOffset the object offset of the first byte not handed over
+         * @param atOffset the object offset of the first byte that was not handed over
          */
         void failed(FillException cause, long atOffset);
     }

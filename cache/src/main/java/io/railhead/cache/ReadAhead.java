@@ -19,14 +19,14 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fetches what somebody who reads an object bit by bit will ask for next, with that reader's own
- * credential and into cached pages only. Without memory, or with too much of one tenant's under
- * way, it does less; nobody waits for it. Any thread; no call blocks.
+ * Fetches the bytes that a sequential reader will request next. The fetch uses the reader's own
+ * credential and cached pages only. It does less without memory, or with too much under way for one
+ * tenant. No request waits for it. Any thread; no call blocks.
  */
 public final class ReadAhead {
     private static final long MAX_OBJECTS = 10_000;
     private static final Duration FORGOTTEN_AFTER = Duration.ofMinutes(1);
-    /** All of one tenant's together may take this part of the cache's memory. */
+    /** The part of the cache's memory that all of one tenant's read-ahead may take. */
     private static final int MEMORY_PART = 4;
 
     private final PageMemory memory;
@@ -42,10 +42,10 @@ public final class ReadAhead {
     private final LongAdder bytes = new LongAdder();
 
     /**
-     * How far it goes.
+     * The limits of read-ahead.
      *
-     * @param windowBytes ahead of one place at most; 0 for no read-ahead
-     * @param tenantBytes under way for one tenant at most
+     * @param windowBytes the most bytes ahead of one reader; 0 for no read-ahead
+     * @param tenantBytes the most bytes under way for one tenant
      */
     public record Limits(long windowBytes, long tenantBytes) {
 
@@ -57,10 +57,10 @@ public final class ReadAhead {
         }
     }
 
-    /** Whose places they are, and who answers for what is under way. */
+    /** The principal that reads in sequence, and the tenant that its fetches count against. */
     public record Reader(String principal, String tenant) {}
 
-    /** Who fetches for whom, and what the pages are held against. */
+    /** The tenant, the source and the expected checksums of a fetch. */
     private record Fetching(String tenant, PageSource source,
             FillChecksums.@Nullable Sums against) {}
 
@@ -74,9 +74,10 @@ public final class ReadAhead {
     }
 
     /**
-     * Bytes {@code [from, to)}, less than the whole object, are being read.
+     * Notes that bytes {@code [from, to)}, less than the whole object, are being read, and fetches
+     * ahead if that is due.
      *
-     * @param source asks as the reader does
+     * @param source the source under the reader's identity
      */
     public void read(ObjectVersion version, long from, long to, Reader reader, PageSource source) {
         if (limits.windowBytes() == 0) {
@@ -95,7 +96,8 @@ public final class ReadAhead {
     }
 
     /**
-     * Where each page that comes has another go, only so much is sure to be there when it is read.
+     * Returns the window: if each new page evicts another, only this much is likely to be cached
+     * until it is read.
      */
     private long window() {
         return Math.min(limits.windowBytes(), Math.max(index.roomBytes(), index.unreadBytes() / 2));
@@ -107,27 +109,27 @@ public final class ReadAhead {
     }
 
     /**
-     * Bytes {@code [from, to)} are held and about to be handed over.
+     * Notes that bytes {@code [from, to)} are cached and about to be handed over.
      *
-     * @return whether {@link #read} should be told, too, since more is to be fetched
+     * @return true if {@link #read} must be called too, since more is to be fetched
      */
     public boolean isDue(ObjectVersion version, long from, long to, String principal) {
         ReadStreams streams = objects.getIfPresent(new Key(version, principal));
         return streams != null && streams.passed(from, to);
     }
 
-    /** Asked for since the start. */
+    /** Returns the bytes requested since the start. */
     long bytes() {
         return bytes.sum();
     }
 
-    /** Under way for one tenant now. */
+    /** Returns the bytes under way for one tenant. */
     long underWay(String tenant) {
         AtomicLong counted = underWay.get(tenant);
         return counted == null ? 0 : counted.get();
     }
 
-    /** Run by run; where it had to stop. */
+    /** Fetches run by run; returns the offset where it had to stop. */
     private long fetch(ObjectVersion version, Stretch stretch, Fetching fetching) {
         long page = Math.ceilDiv(stretch.from(), (long) table.pageBytes());
         long end = Math.ceilDiv(stretch.to(), (long) table.pageBytes());
@@ -153,7 +155,7 @@ public final class ReadAhead {
         return missing;
     }
 
-    /** False where there was no room for all of them. */
+    /** Returns false if there was not enough room. */
     private boolean tryFetch(List<FillTable.Missing> pages, Fetching fetching) {
         List<List<FillClaim>> runs = FillTable.runs(table.claimMissing(pages, fetching.tenant()));
         for (int i = 0; i < runs.size(); i++) {
@@ -186,7 +188,7 @@ public final class ReadAhead {
                 (stats.capacityBytes() - stats.reserveBytes()) / MEMORY_PART);
     }
 
-    /** Bytes that count as under way until the fetch has ended. */
+    /** The bytes of one fetch, which count as under way until it has ended. */
     private record Account(AtomicLong counted, long bytes, AtomicBoolean settled) {
 
         Account(AtomicLong counted, long bytes) {

@@ -5,9 +5,9 @@ import io.railhead.cache.memory.PageMemory;
 /**
  * Bytes {@code [from, to)} of one version.
  *
- * @param fallback where pages come from when the cache has no room: {@code CACHE} means nowhere
- *            (the reader fails with NO_MEMORY), {@code RESERVE} lets this request use the reserve
- * @param tenant whom pages are fetched for, "" for nobody in particular
+ * @param fallback where pages come from if the cache has no room: {@code CACHE} for nowhere (the
+ *            reader fails with NO_MEMORY), {@code RESERVE} for the reserve
+ * @param tenant the tenant that pages are fetched for; "" for none
  */
 public record ReadRequest(ObjectVersion version, long from, long to, PageMemory.Pool fallback,
         String tenant) {

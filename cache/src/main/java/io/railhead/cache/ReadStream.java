@@ -4,7 +4,7 @@ import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A place in an object from which somebody reads on, and how far ahead of it the bytes are fetched.
+ * The position of a sequential reader in an object, and the window that is fetched ahead of it.
  * Guarded by {@link ReadStreams}.
  *
  * <pre>
@@ -12,16 +12,17 @@ import org.jspecify.annotations.Nullable;
  *   │ read so far │ fetched, or being so │ not yet ...
  * </pre>
  *
- * Once less than half of the window lies ahead it is doubled, as long as what was fetched is a
- * small multiple of what was read. Where what was fetched goes before it is read, less is fetched.
+ * When less than half of the window lies ahead, the window is doubled, as long as the fetched bytes
+ * are a small multiple of the bytes read. If fetched bytes are evicted before they are read, the
+ * window shrinks.
  */
 final class ReadStream {
-    /** Reads that go on from one another before anything is fetched. */
+    /** The number of sequential reads before anything is fetched. */
     private static final int SURE_AFTER = 2;
     private static final long FIRST_WINDOW = 1L << 20;
-    /** So many times what was read may be fetched, and a first window. */
+    /** The fetched bytes may be this multiple of the bytes read, plus a first window. */
     private static final int MOST_TIMES = 4;
-    /** What a parallel reader may be early or late, in reads. */
+    /** How far a parallel reader's request may be out of order, in reads. */
     private static final int REACH = 2;
 
     private final long sizeBytes;
@@ -39,9 +40,9 @@ final class ReadStream {
     record Stretch(long from, long to) {}
 
     /**
-     * A read that none came before: at an object's start it is the first of several, as a rule.
+     * A stream that starts with this read; at an object's start, it counts as the first of several.
      *
-     * @param sweep whether all of the object will be read, in whatever order
+     * @param sweep whether all of the object will be read, in any order
      */
     ReadStream(long sizeBytes, boolean sweep, long from) {
         this.sizeBytes = sizeBytes;
@@ -51,7 +52,8 @@ final class ReadStream {
     }
 
     /**
-     * Who begins again, or goes on behind the end, is another reader: what was fetched may be gone.
+     * Returns whether a read continues this stream. A restart, or a read beyond the end, counts as
+     * another reader, since the fetched bytes may be gone.
      */
     boolean continues(long from, long to) {
         if (next == sizeBytes || (from == 0 && next > 0)) {
@@ -61,16 +63,16 @@ final class ReadStream {
         return sweep || (from >= next - reach && from <= next + reach);
     }
 
-    /** A read goes on here. */
+    /** Notes a read of this stream. */
     void read(long from, long to) {
-        // What is read in any order is counted, not followed.
+        // In a sweep the order is unknown, so bytes are counted and positions ignored.
         next = sweep ? Math.min(sizeBytes, next + to - from) : Math.max(next, to);
         longest = Math.max(longest, to - from);
         readBytes += to - from;
         inOrder++;
     }
 
-    /** Whether what is read next, and was fetched, is still there. */
+    /** Shrinks the window if the next bytes were fetched and are evicted already. */
     void look(LongPredicate there) {
         if (!sweep && next < Math.min(fetchedTo, sizeBytes) && !there.test(next)) {
             mostWindowBytes = Math.max(FIRST_WINDOW / 2, windowBytes / 4);
@@ -79,14 +81,14 @@ final class ReadStream {
         }
     }
 
-    /** Whether something is to be fetched now. */
+    /** Returns whether a fetch is due now. */
     boolean wants() {
         boolean sure = sweep || (inOrder >= SURE_AFTER && fetchedBytes <= MOST_TIMES * readBytes);
         boolean enough = windowBytes > 0 && fetchedTo - next >= windowBytes / 2;
         return sure && !enough && Math.max(fetchedTo, next) < sizeBytes;
     }
 
-    /** What to fetch now, which then counts as fetched; null for nothing. */
+    /** Returns the bytes to fetch now, and counts them as fetched; null for none. */
     @Nullable
     Stretch take(long maxWindowBytes) {
         if (!wants()) {
@@ -106,7 +108,7 @@ final class ReadStream {
         return fetchedTo == start ? null : new Stretch(start, fetchedTo);
     }
 
-    /** Nothing from here on is on its way: there was no room. */
+    /** Notes that nothing from here on is being fetched, for lack of room. */
     void gaveUp(long at) {
         fetchedBytes -= Math.max(0, fetchedTo - at);
         fetchedTo = Math.min(fetchedTo, at);

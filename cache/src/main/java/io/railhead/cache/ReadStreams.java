@@ -8,16 +8,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The sequential reads of one version by one principal: several workers may read at a time, each
- * from a place of its own. Any thread; the lock is held for a few comparisons.
+ * from its own position. Any thread; the lock is held for a few comparisons.
  */
 final class ReadStreams {
     private static final int MAX = 8;
-    /** A format whose readers take the header first and then all of the rest. */
+    /** A format whose readers take the header first, and then the whole rest. */
     private static final String SAFETENSORS = ".safetensors";
 
     private final long sizeBytes;
     private final boolean sweeps;
-    /** The one used last comes first. */
+    /** In order of use, the most recent first. */
     private final List<ReadStream> streams = new ArrayList<>(1);
 
     ReadStreams(ObjectVersion version) {
@@ -26,9 +26,9 @@ final class ReadStreams {
     }
 
     /**
-     * What to fetch now, and for whom; null for nothing.
+     * Notes a read, and returns the bytes to fetch now with their stream; null for none.
      *
-     * @param there whether a byte of the object is held, or on its way
+     * @param there whether a byte of the object is cached or being fetched
      */
     synchronized @Nullable Wanted read(long from, long to, long maxWindowBytes,
             LongPredicate there) {
@@ -39,7 +39,10 @@ final class ReadStreams {
         return stretch == null ? null : new Wanted(stream, stretch);
     }
 
-    /** The same, but what is to be fetched is left to a later {@link #read}. */
+    /**
+     * Notes a read as {@link #read} does, and returns whether a fetch is due, which it leaves to
+     * {@link #read}.
+     */
     synchronized boolean passed(long from, long to) {
         ReadStream stream = find(from, to);
         stream.read(from, to);

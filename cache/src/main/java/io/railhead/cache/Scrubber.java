@@ -8,8 +8,8 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Looks at all pages that are held, a few in each step, and begins anew when it has seen them all.
- * One thread steps; after {@link #close}, which waits for a step, no page is looked at.
+ * Verifies all cached pages, a few in each step, again and again. One thread steps. {@link #close}
+ * waits for a step under way; afterwards no page is touched.
  */
 final class Scrubber implements AutoCloseable {
     private static final long STEP_MILLIS = 100;
@@ -18,7 +18,7 @@ final class Scrubber implements AutoCloseable {
     private final long bytesPerStep;
     private Iterator<Set<PageKey>> sets = Collections.emptyIterator();
     private Iterator<PageKey> keys = Collections.emptyIterator();
-    /** Of what it may look at; below 0 after a page that was larger. */
+    /** The bytes that may be verified; negative after a page that was larger. */
     private long credit;
     private boolean closed;
 
@@ -27,7 +27,10 @@ final class Scrubber implements AutoCloseable {
         this.bytesPerStep = Math.max(1, bytesPerSecond * STEP_MILLIS / 1000);
     }
 
-    /** One that steps on the executor, at the rate that is asked for; never at a rate of 0. */
+    /**
+     * Returns a scrubber that steps on the executor at the configured rate; at a rate of 0 it never
+     * does.
+     */
     static Scrubber every(PageIndex index, Verification verification,
             ScheduledExecutorService executor) {
         Scrubber scrubber = new Scrubber(index, verification.scrubBytesPerSecond());
@@ -38,7 +41,7 @@ final class Scrubber implements AutoCloseable {
         return scrubber;
     }
 
-    /** No page twice, however few there are. */
+    /** Verifies some pages, and none twice in a step, however few there are. */
     synchronized void step() {
         credit = Math.min(bytesPerStep, credit + bytesPerStep);
         if (!hasNext()) {

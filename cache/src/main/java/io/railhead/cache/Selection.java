@@ -3,13 +3,13 @@ package io.railhead.cache;
 import static java.util.Objects.requireNonNull;
 
 /**
- * Objects as an operator names them: under every backend, account and version.
+ * Objects as an operator names them, under every backend, account and version.
  *
- * @param name a whole key, or what keys begin with; "" begins every key
+ * @param name a whole key, or the prefix of keys; "" is the prefix of every key
  */
 public record Selection(String bucket, String name, Kind kind) {
 
-    /** How {@link #name} is meant. */
+    /** The meaning of {@link #name}. */
     public enum Kind {
         KEY,
         PREFIX

@@ -8,10 +8,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes of an object that is being uploaded, kept in pages that nobody can find until the store
- * has confirmed what it holds. Without memory for them they are given up, and the upload goes on.
- * It owns its pages until {@link #publish} or {@link #close}, one of which must come; one thread at
- * a time.
+ * The bytes of an object that is being uploaded, in pages that no reader can find until the store
+ * has confirmed the upload. Without memory the pages are dropped, and the upload goes on. This
+ * object owns its pages until {@link #publish} or {@link #close}, one of which must be called; one
+ * thread at a time.
  */
 public final class StagedUpload implements AutoCloseable {
     private final FillTable table;
@@ -23,7 +23,7 @@ public final class StagedUpload implements AutoCloseable {
     private boolean closed;
 
     /**
-     * @param tenant whose it is
+     * @param tenant the owner of the pages
      * @param afterClose runs once
      */
     StagedUpload(FillTable table, long sizeBytes, String tenant, Runnable afterClose) {
@@ -33,7 +33,7 @@ public final class StagedUpload implements AutoCloseable {
         this.afterClose = afterClose;
     }
 
-    /** Copies what remains of {@code bytes}, which come in order; ignored once closed. */
+    /** Copies the remaining bytes, which must come in order; ignored once closed. */
     public void write(ByteBuffer bytes) {
         while (!closed && bytes.hasRemaining()) {
             Page page = pageWithRoom();
@@ -48,7 +48,7 @@ public final class StagedUpload implements AutoCloseable {
         }
     }
 
-    /** Null where there is no memory, or more bytes come than were announced. */
+    /** Returns null if there is no memory, or if more bytes come than were announced. */
     private @Nullable Page pageWithRoom() {
         if (!pages.isEmpty() && pages.getLast().remaining() > 0) {
             return pages.getLast();
@@ -63,12 +63,12 @@ public final class StagedUpload implements AutoCloseable {
         return more == null ? null : more.getFirst();
     }
 
-    /** Whether every byte is here. */
+    /** Returns whether every byte has come. */
     public boolean isWhole() {
         return !closed && written == sizeBytes;
     }
 
-    /** Puts each page where nobody has, or is fetching, the same. */
+    /** Publishes each page that is neither cached nor being fetched. */
     void publish(ObjectVersion version) {
         for (int i = 0; i < pages.size(); i++) {
             Page page = pages.get(i);
@@ -84,7 +84,7 @@ public final class StagedUpload implements AutoCloseable {
         close();
     }
 
-    /** Gives up what was not published; again does nothing. */
+    /** Drops the unpublished pages; a second call does nothing. */
     @Override
     public void close() {
         if (!closed) {

@@ -7,9 +7,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One instance of each text that many objects have in common: header names, content types, buckets.
- * A message brings its own each time, and they outweigh all else that is kept of an object. Texts
- * that are seen once only pass through. Any thread.
+ * Shared instances of strings that many objects have in common: header names, content types,
+ * buckets. Each response brings new instances, and they would outweigh all other metadata. Strings
+ * that occur once are soon dropped. Any thread.
  */
 final class StringPool {
     private static final int MOST_TEXTS = 4096;
@@ -20,9 +20,9 @@ final class StringPool {
             .build();
 
     /**
-     * The same metadata in less memory.
+     * Returns the same metadata with shared strings.
      *
-     * @param held of the same object, whose parts serve again where they are equal
+     * @param held cached metadata of the same object, whose equal parts are reused
      */
     ObjectMetadata share(ObjectMetadata learnt, @Nullable ObjectMetadata held) {
         return new ObjectMetadata(version(learnt.version(), held),

@@ -14,12 +14,12 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The pages of one tenant that has a rule, or of all others: a policy of its own says who of them
- * goes. Owns each page until it is removed, which condemns it. {@link TenantPartitions} moves its
- * maximum.
+ * The pages of one tenant that has a rule, or of all other tenants, with an eviction policy of
+ * their own. The partition owns each page until its removal, which condemns the page.
+ * {@link TenantPartitions} sets its maximum.
  */
 final class TenantPartition {
-    /** Less than half of what {@link PageIndex} leaves free for fills. */
+    /** Less than half of the room that {@link PageIndex} reserves for fills. */
     private static final int UNREAD_PART = 32;
 
     private final TenantQuota rule;
@@ -30,13 +30,13 @@ final class TenantPartition {
     private final Policy<PageKey, Page> policy;
     private final Policy.Eviction<PageKey, Page> eviction;
     private final PrefetchBuffer unread;
-    /** Pages that leave without being condemned. */
+    /** Pages that are being removed without being condemned. */
     private final Set<Page> moving = ConcurrentHashMap.newKeySet();
-    /** The same, to the unread ones. */
+    /** Pages that move to the unread ones without being condemned. */
     private final Set<Page> spared = ConcurrentHashMap.newKeySet();
     private volatile long maximum;
 
-    /** @param evictionCounts counts pages that were condemned here */
+    /** @param evictionCounts counts pages that are condemned here */
     TenantPartition(TenantQuota rule, EvictionCounts evictionCounts) {
         this.rule = rule;
         this.evictionCounts = evictionCounts;
@@ -52,7 +52,10 @@ final class TenantPartition {
         this.eviction = policy.eviction().orElseThrow();
     }
 
-    /** Under the map's lock of the key: whoever removes it finds it here, or there. */
+    /**
+     * Moves an evicted unread page aside, under the map's lock of its key: a remover finds it on
+     * one side or the other.
+     */
     private void givenUp(@Nullable PageKey key, @Nullable Page page, RemovalCause cause) {
         if (key != null && page != null && cause == RemovalCause.SIZE && page.isUnread()) {
             spared.add(page);
@@ -76,7 +79,7 @@ final class TenantPartition {
                 case SIZE -> evictionCounts
                         .count(overQuota ? EvictionCause.QUOTA : EvictionCause.PRESSURE);
                 case REPLACED -> evictionCounts.count(EvictionCause.INVALIDATED);
-                // Whoever took it out counts it.
+                // The remover counts it.
                 case EXPLICIT, EXPIRED, COLLECTED -> {
                 }
             }
@@ -87,12 +90,12 @@ final class TenantPartition {
         return rule.quotaBytes();
     }
 
-    /** What others may have evicted; below 0 where it has less than its floor. */
+    /** Returns the bytes that other tenants may evict; negative below the floor. */
     long aboveFloor() {
         return bytes() - rule.floorBytes();
     }
 
-    /** Pages that are here, or announced. */
+    /** Returns the bytes of pages that are here or announced. */
     long bytes() {
         return bytes.get();
     }
@@ -105,14 +108,14 @@ final class TenantPartition {
         return maximum;
     }
 
-    /** Evicts what is too much now. One thread at a time. */
+    /** Sets the maximum and evicts the excess. One thread at a time. */
     void setMaximum(long newMaximum) {
         maximum = newMaximum;
         eviction.setMaximum(newMaximum);
         unread.limit(unreadBytes());
     }
 
-    /** Counts a page that {@link #put} brings next. */
+    /** Counts a page that the next {@link #put} brings. */
     void announce(int pageBytes) {
         bytes.addAndGet(pageBytes);
     }
@@ -142,7 +145,7 @@ final class TenantPartition {
         }
     }
 
-    /** Takes it out, condemned no more than it was; false where it is not here. */
+    /** Removes a page without condemning it; false if it is not here. */
     boolean tryTake(PageKey key, Page page) {
         moving.add(page);
         boolean taken = pages.asMap().remove(key, page);
@@ -150,7 +153,7 @@ final class TenantPartition {
         return taken || unread.tryTake(key, page);
     }
 
-    /** The keys, as they come and go. */
+    /** Returns a live set of keys. */
     Set<PageKey> keys() {
         return pages.asMap().keySet();
     }
@@ -159,12 +162,12 @@ final class TenantPartition {
         return maximum / UNREAD_PART;
     }
 
-    /** Of pages that were given up unread. */
+    /** Returns the keys of pages that were evicted unread. */
     Set<PageKey> unreadKeys() {
         return unread.keys();
     }
 
-    /** Evicts at once what would be evicted soon. */
+    /** Performs pending evictions at once. */
     void cleanUp() {
         pages.cleanUp();
     }
@@ -175,7 +178,7 @@ final class TenantPartition {
         unread.clear();
     }
 
-    /** Evicts the coldest pages that nobody leases, of at least so many bytes if there are. */
+    /** Evicts the coldest unleased pages, at least so many bytes if there are. */
     void evictColdest(long wanted) {
         List<PageKey> coldest = eviction.coldest(entries -> {
             List<PageKey> keys = new ArrayList<>();

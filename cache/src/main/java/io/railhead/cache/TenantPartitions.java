@@ -10,13 +10,13 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The cached pages in shares: one for each tenant that has a rule, one for all others. Their maxima
- * together are what may be cached. A share that needs more than its own takes what another does not
- * use, then from the one that is furthest above its floor, until it is as far above itself; beyond
- * that, and beyond its quota, its own coldest pages go.
+ * The cached pages in partitions: one for each tenant that has a rule, one for all others. Their
+ * maxima add up to the cacheable memory. A partition that needs more takes unused memory of another
+ * first. Then it takes from the one furthest above its floor, until both are equally far above.
+ * Beyond that, and beyond its quota, its own coldest pages are evicted.
  *
- * <p> Reads take no lock: a page is looked for where pages of the same object were found last. Who
- * puts a page takes one lock for moments, and none while there is only one share.
+ * <p> Reads take no lock: a page is searched where pages of the same object were found last. A put
+ * takes one lock briefly, and none if there is a single partition.
  */
 final class TenantPartitions {
     private static final int HINTS = 1 << 12;
@@ -25,12 +25,12 @@ final class TenantPartitions {
     private final Map<String, TenantPartition> byTenant = new LinkedHashMap<>();
     private final TenantPartition[] all;
     private final long stepBytes;
-    /** By object, where its pages were found; races only cost a look. */
+    /** The partition in which an object's pages were found; a race only costs a further lookup. */
     private final byte[] hints = new byte[HINTS];
 
     /**
-     * @param stepBytes what is moved between shares at least, if there is as much
-     * @param evictionCounts counts the pages that were condemned
+     * @param stepBytes the least that is moved between partitions, if there is as much
+     * @param evictions counts the pages that are condemned
      */
     TenantPartitions(Map<String, TenantQuota> rules, long stepBytes,
             EvictionCounts evictionCounts) {
@@ -54,7 +54,7 @@ final class TenantPartitions {
         return all;
     }
 
-    /** A look that is no sign of the page's being wanted. */
+    /** Returns a page without counting a use. */
     @Nullable
     Page peek(PageKey key) {
         for (TenantPartition tenantPartition : all) {
@@ -66,7 +66,7 @@ final class TenantPartitions {
         return null;
     }
 
-    /** For a read that begins so far into the page. */
+    /** Returns the page for a read that starts at this offset. */
     @Nullable
     Page get(PageKey key, int from) {
         if (all.length == 1) {
@@ -92,7 +92,7 @@ final class TenantPartitions {
         return page;
     }
 
-    /** Where it is. */
+    /** Returns the partition that has the page. */
     @Nullable
     TenantPartition find(PageKey key) {
         for (TenantPartition tenantPartition : all) {
@@ -130,10 +130,10 @@ final class TenantPartitions {
             TenantPartition donor = furthestAboveFloor();
             long gap = donor.aboveFloor() - tenantPartition.aboveFloor();
             boolean owed = tenantPartition.aboveFloor() <= 0;
-            // Pages that are only announced are no part of its maximum yet.
+            // Pages that are only announced are not part of its maximum yet.
             long spare = Math.min(donor.aboveFloor(), donor.maximum());
             long taken = Math.min(missing, Math.min(spare, owed ? gap : gap / 2));
-            // A small gap is left alone: each move upsets both policies.
+            // A small gap is left alone: each change makes both policies visit their pages.
             if (taken <= 0 || (!owed && taken < stepBytes)) {
                 return;
             }
@@ -163,7 +163,7 @@ final class TenantPartitions {
                 .orElse(rest);
     }
 
-    /** What all may have together, from now on. */
+    /** Sets the maximum of all partitions together. */
     synchronized void limit(long totalBytes) {
         long over = Arrays.stream(all).mapToLong(TenantPartition::maximum).sum() - totalBytes;
         if (over <= 0) {
@@ -177,7 +177,7 @@ final class TenantPartitions {
         }
         while (over > 0) {
             TenantPartition donor = furthestAboveFloor();
-            // Floors that are more than all there is cannot hold.
+            // Floors that exceed the total cannot be kept.
             long taken = Math.min(Math.min(over, donor.maximum()),
                     Math.max(donor.aboveFloor(), stepBytes));
             donor.setMaximum(donor.maximum() - taken);
@@ -185,7 +185,7 @@ final class TenantPartitions {
         }
     }
 
-    /** Evicts cold pages for a fill of the tenant's: its own where it is at its quota. */
+    /** Evicts cold pages for a fill of the tenant: its own ones if it is at its quota. */
     void evictColdest(long bytes, String tenant) {
         TenantPartition tenantPartition = of(tenant);
         TenantPartition donor = tenantPartition.bytes() + bytes > tenantPartition.quotaBytes()
@@ -194,12 +194,12 @@ final class TenantPartitions {
         donor.evictColdest(donor == tenantPartition ? bytes : Math.min(bytes, donor.aboveFloor()));
     }
 
-    /** So much may be held at most, pinned pages aside. */
+    /** Returns the most bytes that may be cached, without pinned pages. */
     long capacityBytes() {
         return Arrays.stream(all).mapToLong(TenantPartition::maximum).sum();
     }
 
-    /** So many bytes more would evict nothing, but for quotas. */
+    /** Returns how many bytes more would evict nothing, apart from quotas. */
     long roomBytes() {
         long room = 0;
         for (TenantPartition tenantPartition : all) {

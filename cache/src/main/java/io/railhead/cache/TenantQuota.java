@@ -1,11 +1,11 @@
 package io.railhead.cache;
 
 /**
- * The cache quota of one tenant. Its pages are those that were fetched for it; pages in flight and
- * pinned ones do not count.
+ * The cache quota of one tenant. The pages fetched for a tenant count, without pages in flight and
+ * pinned ones.
  *
- * @param quotaBytes what it may have at most: beyond, its own coldest pages go
- * @param floorBytes what others' demand leaves it of what it has
+ * @param quotaBytes the most bytes that it may have: beyond, its own coldest pages are evicted
+ * @param floorBytes the bytes that other tenants' demand cannot evict
  */
 public record TenantQuota(long quotaBytes, long floorBytes) {
 
@@ -18,6 +18,6 @@ public record TenantQuota(long quotaBytes, long floorBytes) {
         }
     }
 
-    /** What a tenant has now. */
+    /** The current use of one tenant. */
     public record Use(String tenant, long bytes, long quotaEvictions) {}
 }

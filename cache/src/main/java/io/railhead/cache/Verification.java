@@ -3,9 +3,9 @@ package io.railhead.cache;
 /**
  * The detection of bytes that have changed in memory: each page's CRC32C is known from its fill.
  *
- * @param beforeReads whether a page is read through before any of it is handed out
- * @param scrubBytesPerSecond how fast all pages are looked at in the background, again and again;
- *            0: not at all
+ * @param beforeReads whether a page is verified before any of it is handed out
+ * @param scrubBytesPerSecond the rate at which all pages are verified in the background, again and
+ *            again; 0 for never
  */
 public record Verification(boolean beforeReads, long scrubBytesPerSecond) {
 
@@ -19,10 +19,10 @@ public record Verification(boolean beforeReads, long scrubBytesPerSecond) {
     }
 
     /**
-     * What it came to since the start.
+     * The counters since the start.
      *
-     * @param corruptAtRead pages that were evicted instead of being read
-     * @param corruptAtScrub pages that were evicted by the background
+     * @param corruptAtRead pages that were evicted at a read
+     * @param corruptAtScrub pages that were evicted by the scrubber
      */
     public record Counts(long corruptAtRead, long corruptAtScrub, long scrubbedBytes) {}
 }

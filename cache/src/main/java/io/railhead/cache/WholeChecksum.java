@@ -8,13 +8,13 @@ import java.util.zip.Checksum;
  */
 public interface WholeChecksum {
 
-    /** The sum of one part, to be computed. */
+    /** Returns a new checksum for one part. */
     Checksum part();
 
     /**
-     * Whether it is what parts of these sums make, in their order.
+     * Returns whether parts with these checksums combine, in order, to this checksum.
      *
-     * @param sums of parts that have {@code partBytes} each, the last one {@code lastBytes}
+     * @param sums checksums of parts of {@code partBytes} each, the last one of {@code lastBytes}
      */
     boolean isOf(long[] sums, long partBytes, long lastBytes);
 }

@@ -28,16 +28,17 @@ import org.jspecify.annotations.Nullable;
  *    └─ some still outstanding ─┴─ together at most the window ─┘
  * </pre>
  *
- * Everything but {@link #wake} and {@link #closed} is confined to the executor: whoever has news
- * counts it in {@code news}, and the one that counted from zero schedules the drain, or on the
- * executor begins it, which goes on until no news is left. So nothing recurses, however often a
- * receiver closes in mid-call. A loss is looked at only when it is next in line; then the plan is
- * dropped and made again.
+ * All state is confined to the executor, except {@link #wake} and {@link #closed}. Each event is
+ * counted in {@code news}. The one that counted from zero schedules the drain, or starts it when
+ * already on the executor; the drain runs until no event is left. So nothing recurses, even if a
+ * receiver closes slices within a call. A lost page matters only when it is next in line; then the
+ * plan is dropped and made again.
  *
- * <p> While it waits for memory it holds no claim and nothing ahead: whoever has memory can finish.
+ * <p> While the reader waits for memory it holds no claim and no page ahead, so that readers with
+ * memory can finish.
  */
 final class WindowReader implements RangeReader {
-    /** Losses of others' fills on one page before the backend is taken to be down. */
+    /** The failures of other readers' fills on one page after which the backend counts as down. */
     private static final int OTHERS_LOSSES = 4;
 
     private final FillTable table;
@@ -98,7 +99,7 @@ final class WindowReader implements RangeReader {
             try {
                 executor.execute(this::drain);
             } catch (RejectedExecutionException e) {
-                // The executor is gone and the receiver with it; nobody else drains any more.
+                // The executor is gone, and the receiver with it; no drain will run any more.
                 stop();
             }
         }
@@ -132,7 +133,7 @@ final class WindowReader implements RangeReader {
         }
     }
 
-    /** Hands over what is held; false once there is nothing more to do. */
+    /** Hands cached pages over; false once there is nothing more to do. */
     private boolean deliver() {
         while (!cancelled && !done) {
             if (position == request.to()) {
@@ -168,7 +169,10 @@ final class WindowReader implements RangeReader {
         return false;
     }
 
-    /** Compares a page that has no sum yet, as an uploaded one; false where bytes are wrong. */
+    /**
+     * Compares a page without a known checksum, such as an uploaded one; false if its bytes are
+     * wrong.
+     */
     private boolean agrees(PageKey key, Page page) {
         if (sums == null || sums.knows(key.index())) {
             return true;
@@ -199,7 +203,8 @@ final class WindowReader implements RangeReader {
     private boolean mayGoOn(Fetcher fetcher, FillException cause) {
         boolean fatal = switch (cause.reason()) {
             case VERSION_CHANGED, NOT_FOUND -> true;
-            // Others' sums were refuted, and not this reader's own: they began before it came out.
+            // Another fill's checksums were refuted, which this reader does not share: it began
+            // before that.
             case CORRUPT -> sums == null || ++othersLosses >= OTHERS_LOSSES;
             case REFUSED -> fetcher == Fetcher.SELF;
             case BACKEND_FAILED, BACKEND_ERROR -> fetcher == Fetcher.SELF
@@ -231,7 +236,7 @@ final class WindowReader implements RangeReader {
         plannedPage = pageOf(position);
     }
 
-    /** Looks for the pages of the next block, if the window has room; false if nothing changed. */
+    /** Looks up the pages of the next block if the window has room; false if nothing changed. */
     private boolean plan() {
         int count = pagesToPlan();
         if (count == 0) {
@@ -248,7 +253,8 @@ final class WindowReader implements RangeReader {
                 ? count
                 : (int) (unfetched.getFirst().key().index() - plannedPage);
         block.subList(kept, count).forEach(PendingPage::drop);
-        // Only now: what this reader itself gives up must be no news to it, or it drains for ever.
+        // Abandoned last: otherwise the reader's own abandoned claims would wake it in an endless
+        // loop.
         table.abandon(unfetched);
         for (PendingPage page : block.subList(0, kept)) {
             ahead.add(page);
@@ -285,7 +291,9 @@ final class WindowReader implements RangeReader {
         return held > 0 ? 0 : (int) Math.max(1, room);
     }
 
-    /** Fetches claimed pages in runs of adjacent ones; those that have to be given back. */
+    /**
+     * Fetches claimed pages in runs of adjacent ones; returns the claims that must be abandoned.
+     */
     private List<FillClaim> fetchRuns(List<FillClaim> claimed) {
         int fetched = 0;
         for (List<FillClaim> run : FillTable.runs(claimed)) {
@@ -298,7 +306,9 @@ final class WindowReader implements RangeReader {
         return List.of();
     }
 
-    /** How many of the run's pages found memory; less than all only next in line. */
+    /**
+     * Returns how many of the run's pages found memory; a part of a run only if it is next in line.
+     */
     private int fetchRun(List<FillClaim> run) {
         int fetched = fetchFrom(run, Pool.CACHE);
         boolean nextInLine = run.getFirst().key().index() == pageOf(position);
@@ -326,7 +336,7 @@ final class WindowReader implements RangeReader {
     private void waitForMemory() {
         table.shortages.increment();
         if (outstandingBytes.get() > 0) {
-            // Its own receiver holds memory: the next slice that closes moves it on.
+            // The reader's own receiver holds memory: the next closed slice continues the reader.
             return;
         }
         if (memoryWait.isOver()) {

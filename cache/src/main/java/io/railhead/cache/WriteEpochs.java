@@ -5,10 +5,10 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Counts the writes of each key, before and after, so that what was learnt before a write is not
- * mistaken for what holds after it. A key counts as one in every namespace: the store may show the
- * same object to several accounts. Keys share striped counters: a neighbour's write only costs a
- * missed indexing. Open writes are counted exactly.
+ * Counts the writes of each key, at their begin and end, so that knowledge from before a write is
+ * not cached after it. A key is the same in every namespace: the store may show one object to
+ * several accounts. Keys share striped counters: a neighbour's write only costs a missed indexing.
+ * Open writes are counted exactly.
  */
 final class WriteEpochs {
     private static final int STRIPES = 1 << 14;
@@ -27,22 +27,22 @@ final class WriteEpochs {
     }
 
     boolean isBeingWritten(ObjectId id) {
-        // The usual case makes nothing: this is asked at each hit.
+        // Each hit asks this, so the usual case allocates nothing.
         return !open.isEmpty() && open.containsKey(Name.of(id));
     }
 
-    /** Whether nothing was written since, and nothing is being written. */
+    /** Returns whether no write has happened since, and none is open. */
     boolean holds(ObjectId id, long generation) {
         return of(id) == generation && !isBeingWritten(id);
     }
 
-    /** Returns the generation that begins. */
+    /** Returns the new write epoch. */
     long begin(ObjectId id) {
         open.merge(Name.of(id), 1, Integer::sum);
         return bump(id);
     }
 
-    /** Returns the generation that begins. */
+    /** Returns the new write epoch. */
     long bump(ObjectId id) {
         return stripes.incrementAndGet(stripe(id));
     }

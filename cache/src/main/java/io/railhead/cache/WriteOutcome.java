@@ -2,10 +2,10 @@ package io.railhead.cache;
 
 /** The outcome of a forwarded write. */
 public enum WriteOutcome {
-    /** The backend has answered, and what it did is done. */
+    /** The backend has responded, and its work is complete. */
     DONE,
-    /** The backend said it was refused and nothing changed. */
+    /** The backend refused the write, and nothing changed. */
     REFUSED,
-    /** Nobody knows: a timeout, a reset. */
+    /** The outcome is unknown, after a timeout or a reset. */
     UNKNOWN
 }

@@ -1,6 +1,6 @@
 /**
- * Objects in registered memory: which version of which object is held, and its pages being read and
- * filled. {@code io.railhead.cache.memory} holds the memory itself.
+ * Objects in registered memory: the cached versions, their pages, and reads and fills of pages.
+ * {@code io.railhead.cache.memory} holds the memory itself.
  */
 @NullMarked
 package io.railhead.cache;

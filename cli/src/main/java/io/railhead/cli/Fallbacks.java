@@ -3,7 +3,7 @@ package io.railhead.cli;
 import io.railhead.client.RailheadClient;
 import java.io.PrintWriter;
 
-/** Says that parts went another way than was asked for, and why. */
+/** Reports parts that used another transport than requested, with the reason. */
 final class Fallbacks {
     private Fallbacks() {}
 

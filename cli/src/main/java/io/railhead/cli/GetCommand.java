@@ -19,7 +19,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Reads one object into a file or to the standard output. */
+/** Reads one object into a file or to standard output. */
 @Command(name = "get", description = "Read an object.")
 final class GetCommand implements Callable<Integer> {
     @Spec
@@ -91,7 +91,7 @@ final class GetCommand implements Callable<Integer> {
         tell.tell(Transferred.of(read, progress, via.via(), client));
     }
 
-    /** In order, and therefore one part after the other. */
+    /** Writes to standard output, in order and therefore one part after the other. */
     private void toStandardOutput(ObjectName name) throws IOException {
         OutputStream out = System.out;
         try (RailheadClient client = RailheadClient

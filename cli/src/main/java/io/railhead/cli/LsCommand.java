@@ -55,7 +55,7 @@ final class LsCommand implements Callable<Integer> {
         return 0;
     }
 
-    /** Totals of a list. */
+    /** The totals of a listing. */
     private record Listing(String of, long count, long bytes, long millis) {
         Listing after(long spent) {
             return new Listing(of, count, bytes, spent);

@@ -21,7 +21,10 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** The one command behind {@code ./railhead}: exit 0 done, 1 failed with one line, 2 misused. */
+/**
+ * The one command behind {@code ./railhead}. Exit status: 0 done, 1 failed with one line, 2
+ * misused.
+ */
 @Command(name = "railhead", mixinStandardHelpOptions = true, versionProvider = Main.Version.class, scope = CommandLine.ScopeType.INHERIT, description = "S3 objects from memory next to the GPU nodes.", subcommands = {
         ServeCommand.class, DevCommand.class, DemoCommand.class, GetCommand.class, PutCommand.class,
         LsCommand.class, PrefetchCommand.class,
@@ -68,7 +71,7 @@ public final class Main implements Runnable {
                             + System.getProperty("os.arch")};
         }
 
-        /** "unknown" where the sources came without their history. */
+        /** Returns "unknown" if the sources came without their history. */
         private static String commit() throws IOException {
             Properties built = new Properties();
             try (InputStream properties = Main.class.getResourceAsStream(COMMIT)) {

@@ -10,7 +10,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** Says which argument is wrong, and what was probably meant. */
+/** Explains a wrong argument, and suggests the probably intended one. */
 final class Misuse {
     private Misuse() {}
 
@@ -44,7 +44,7 @@ final class Misuse {
         return known;
     }
 
-    /** None where more than a third of the letters would have to change. */
+    /** Returns the nearest word; none if more than a third of the letters would change. */
     private static Optional<String> nearest(String word, List<String> known) {
         return known.stream()
                 .filter(each -> distance(word, each) * 3 <= Math.max(3, word.length()))

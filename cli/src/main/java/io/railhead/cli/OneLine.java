@@ -10,7 +10,7 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 
-/** A failure in the words that a user gets: one line, no stack. */
+/** A failure as users see it: one line, no stack. */
 public final class OneLine {
     private OneLine() {}
 

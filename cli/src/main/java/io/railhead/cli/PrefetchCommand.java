@@ -23,7 +23,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Has a gateway bring objects into its cache, in the name of who asks. */
+/** Makes a gateway prefetch objects under the caller's identity. */
 @Command(name = "prefetch", description = "Bring objects into the gateway's cache.")
 final class PrefetchCommand implements Callable<Integer> {
     private static final int MOST_AT_ONCE = 64;
@@ -75,7 +75,7 @@ final class PrefetchCommand implements Callable<Integer> {
         return names;
     }
 
-    /** An object that the caller may not read keeps none of the others away. */
+    /** Prefetches one object. A forbidden object must not stop the others. */
     private static Prefetched prefetch(RailheadClient client, ObjectName name)
             throws IOException {
         try {
@@ -88,7 +88,7 @@ final class PrefetchCommand implements Callable<Integer> {
         }
     }
 
-    /** The exit status: 0 where all are held now. */
+    /** Reports the results; returns exit status 0 if all objects are cached now. */
     private int tell(List<Future<Prefetched>> begun, ExecutorService threads) throws IOException {
         boolean areHeld = true;
         for (Future<Prefetched> each : begun) {

@@ -9,8 +9,8 @@ import java.util.Locale;
 import java.util.function.LongSupplier;
 
 /**
- * A bar that is redrawn while bytes move, and is gone when they have. Only what takes longer than a
- * second has one, and only where a person watches. Any thread.
+ * A progress bar that is redrawn while bytes move, and then removed. It appears after a second, and
+ * only on a terminal. Any thread.
  */
 public final class ProgressLine implements Progress, AutoCloseable {
     private static final long SHORT_NANOS = 1_000_000_000;
@@ -38,7 +38,7 @@ public final class ProgressLine implements Progress, AutoCloseable {
         started = nanos.getAsLong();
     }
 
-    /** Returns whether the standard error is a terminal, wherever the standard output goes. */
+    /** Returns whether standard error is a terminal, wherever standard output goes. */
     public static boolean isTerminal() {
         try {
             String file = Files.readSymbolicLink(Path.of("/proc/self/fd/2")).toString();

@@ -14,7 +14,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Stores one file, or what comes on the standard input, as an object. */
+/** Stores one file, or standard input, as an object. */
 @Command(name = "put", description = "Store a file as an object.")
 final class PutCommand implements Callable<Integer> {
     @Spec

@@ -11,7 +11,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Runs a gateway until it is told to stop, or only reads its configuration. */
+/** Runs a gateway until it is stopped, or only checks its configuration. */
 @Command(name = "serve", description = "Run a gateway.")
 final class ServeCommand implements Callable<Integer> {
     @Spec

@@ -5,7 +5,7 @@ import io.railhead.client.ClientConfig;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The options that name the store and the credentials; the AWS_* variables fill in the rest. */
+/** The options for the store and the credentials; AWS_* variables are their defaults. */
 public final class StoreOptions {
     @Option(names = "--endpoint", paramLabel = "URL", description = "Gateway or store (AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, profile).")
     private @Nullable String endpoint;

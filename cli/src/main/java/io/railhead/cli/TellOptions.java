@@ -27,7 +27,7 @@ final class TellOptions {
         return new ProgressLine(command.commandLine().getErr(), ProgressLine.isTerminal());
     }
 
-    /** Tells a person by the text, a program by the record. */
+    /** Reports a result: as text for people, as a record for programs. */
     void tell(Object done) {
         if (json) {
             PrintWriter out = command.commandLine().getOut();

@@ -10,8 +10,8 @@ import java.util.stream.Collectors;
 /**
  * An object that was read or stored.
  *
- * @param via how its bytes went: both ways where some parts went over HTTP after all
- * @param cache what the gateway's cache had to do with it; empty of a write, and without a gateway
+ * @param via the transport; both, if some parts fell back to HTTP
+ * @param cache the gateway's cache result; empty for a write, and without a gateway
  */
 record Transferred(String url, long bytes, long millis, String via, String cache, String etag) {
 
@@ -30,7 +30,7 @@ record Transferred(String url, long bytes, long millis, String via, String cache
         return declined == client.parts() ? Via.HTTP.toString() : asked + " and " + Via.HTTP;
     }
 
-    /** One word where all parts had one result, else how many had which. */
+    /** Returns the result that all parts had, else the count of each result. */
     static String cache(Map<String, Long> parts) {
         if (parts.size() == 1) {
             String only = parts.keySet().iterator().next();
@@ -42,7 +42,7 @@ record Transferred(String url, long bytes, long millis, String via, String cache
                 .collect(Collectors.joining(" + "));
     }
 
-    /** As {@code 45,340 bytes, 12 ms, loopback, hit}. */
+    /** Returns text such as {@code 45,340 bytes, 12 ms, loopback, hit}. */
     @Override
     public String toString() {
         return String.format(Locale.ROOT, "%,d bytes, %,d ms, %s%s", bytes, millis, via,

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 
-/** Objects as the command line names them; a bad name is misuse. */
+/** Parses object names of the command line; a bad name is misuse. */
 final class Uris {
     private static final Pattern FOLDER = Pattern.compile("s3://[^/]+|s3://[^/]+/(.*/)?",
             Pattern.DOTALL);
@@ -24,10 +24,10 @@ final class Uris {
         }
     }
 
-    /** Objects whose keys begin alike. */
+    /** Objects whose keys have one prefix. */
     record Folder(String bucket, String prefix) {}
 
-    /** A bucket alone, or a key that ends in a slash; null of an object. */
+    /** Parses a bucket alone, or a key that ends in a slash; null for an object. */
     static @Nullable Folder folder(String uri) {
         if (!FOLDER.matcher(uri).matches()) {
             return null;
@@ -37,7 +37,7 @@ final class Uris {
     }
 
     /**
-     * Names the object that a file becomes. A bucket alone, or a key that ends in a slash, is a
+     * Returns the object that a file becomes. A bucket alone, or a key that ends in a slash, is a
      * folder, in which the file keeps its name.
      */
     static ObjectName destination(CommandSpec spec, String uri, Path file) {

@@ -5,7 +5,7 @@ import io.railhead.client.Fallback;
 import io.railhead.client.Via;
 import picocli.CommandLine.Option;
 
-/** The options that choose the transport, and whether another may be used. */
+/** The options for the transport and its fallback. */
 final class ViaOptions {
     @Option(names = "--via", paramLabel = "http|token|loopback|verbs", description = "How the bytes move: in HTTP bodies; into this host's memory, asked for by a token in HTTP; the same, asked for on a channel; by RDMA (${DEFAULT-VALUE}).", defaultValue = "http")
     private Via via = Via.HTTP;

@@ -5,9 +5,9 @@ import java.util.List;
 /**
  * The result of a configuration check.
  *
- * @param error why no gateway would start with it; empty where it is good
- * @param memory the most that a gateway takes, in words
- * @param rdma what one-sided delivery would use, one line for each fabric
+ * @param error why no gateway would start with it; empty if it is good
+ * @param memory the most memory of a gateway, in words
+ * @param rdma the outlook of one-sided delivery, one line for each fabric
  */
 public record ConfigCheck(boolean good, String error, List<String> warnings, int backends,
         int principals, String memory, List<String> rdma) {

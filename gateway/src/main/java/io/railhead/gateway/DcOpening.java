@@ -27,8 +27,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Opens the fabric that tokens with an adapter's GID go to, on one mlx5 adapter: not having one
- * stops no gateway, and one that comes later is found.
+ * Opens the fabric for tokens with an adapter's GID, on one mlx5 adapter. A gateway starts without
+ * it, and finds an adapter that comes later.
  */
 final class DcOpening {
     private static final Logger LOG = LoggerFactory.getLogger(DcOpening.class);
@@ -41,7 +41,7 @@ final class DcOpening {
     private final Fabric fabric;
     private volatile Judged judged = new Judged(List.of(), null);
 
-    /** Where the adapters are. */
+    /** The machine with its adapters. */
     interface Machine {
 
         List<RdmaDevice> devices();
@@ -50,7 +50,7 @@ final class DcOpening {
                 throws IOException;
     }
 
-    /** The one that this runs on. */
+    /** The machine that this process runs on. */
     static final Machine THIS_ONE = new Machine() {
         @Override
         public List<RdmaDevice> devices() {
@@ -66,7 +66,7 @@ final class DcOpening {
 
     private record Judged(List<Principal> principals, @Nullable String reason) {}
 
-    /** Throws in one line where the key cannot be used among these principals, or not be read. */
+    /** Throws one line if the key cannot be read, or cannot be used among these principals. */
     DcOpening(GatewayConfig config, Machine machine, ClientSessions clientSessions,
             List<Principal> principals) {
         this.config = config;
@@ -87,7 +87,7 @@ final class DcOpening {
                 LOOK_AT_ADAPTERS);
     }
 
-    /** The first port that can be opened serves; what becomes of others is nothing to it. */
+    /** Opens the first port that works; changes of other ports do not matter. */
     private final class AtFirstGood implements ReopeningFabric.Opener<List<DcFabricConfig>> {
         private final ClientSessions clientSessions;
         private volatile @Nullable DcFabricConfig opened;
@@ -107,7 +107,7 @@ final class DcOpening {
         }
     }
 
-    /** The caller's to close. */
+    /** Returns the fabric, which the caller must close. */
     Fabric fabric() {
         return fabric;
     }
@@ -138,9 +138,9 @@ final class DcOpening {
     }
 
     /**
-     * Why no such token is served now, as the reason of a decline; null if they are. Any thread.
+     * Returns why such tokens are declined now; null if they are served. Any thread.
      *
-     * @param principals as they are now: the same list until they change
+     * @param principals the principals in force now: the same list until they change
      */
     Supplier<@Nullable String> reasonAgainst(Supplier<List<Principal>> principals) {
         return () -> {

@@ -5,11 +5,11 @@ import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
 
 /**
- * The environment of a gateway: clocks, machine, fabrics. Tests bring their own.
+ * The environment of a gateway: clocks, machine, fabrics. Tests supply their own.
  *
- * @param nanoClock for what is held and what is allowed
- * @param machine where the adapters are
- * @param fabrics what stands between the gateway and each fabric that was opened
+ * @param nanoClock the clock of cached objects and permissions
+ * @param machine the machine with its adapters
+ * @param fabrics wraps each fabric that was opened
  */
 public record Environment(LongSupplier nanoClock, DcOpening.Machine machine,
         UnaryOperator<Fabric> fabrics) {

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Opens the fabrics that are configured, and knows how peers reach them. */
+/** Opens the configured fabrics, and knows how peers reach them. */
 final class FabricOpening {
     private static final Logger LOG = LoggerFactory.getLogger(FabricOpening.class);
 
@@ -35,7 +35,7 @@ final class FabricOpening {
     private final VerbsOpening verbs;
     private final DcOpening dc;
 
-    /** The fabrics are the caller's to close; where one cannot be opened none is left open. */
+    /** Opens the fabrics, which the caller must close; if one cannot be opened, none stays open. */
     FabricOpening(GatewayConfig config, ClientSessions clientSessions, RequestHandler requests,
             Environment environment, List<Principal> principals) {
         this.config = config;
@@ -77,7 +77,7 @@ final class FabricOpening {
         return new UnavailableFabric(LoopbackFabric.NAME, reason);
     }
 
-    /** Why a fabric that nobody named would be off; null where it would not be. */
+    /** Returns why a fabric without configuration is off; null if it is on. */
     static @Nullable String reasonAgainst(GatewayConfig.Loopback loopback) {
         try {
             requireSocketFolder(loopback);
@@ -87,7 +87,7 @@ final class FabricOpening {
         }
     }
 
-    /** Throws where a fabric that was named cannot be had. */
+    /** Throws if a configured fabric is not available. */
     static void requireNamed(GatewayConfig.Loopback loopback) {
         if (loopback.enabled() && loopback.named()) {
             requireSocketFolder(loopback);
@@ -118,12 +118,12 @@ final class FabricOpening {
         return dc;
     }
 
-    /** The one that peers make connections to over RDMA adapters. */
+    /** Returns the fabric for connections over RDMA adapters. */
     Fabric verbs() {
         return verbs.fabric();
     }
 
-    /** What peers are told of the fabrics, one that is switched off included. */
+    /** Returns the directory of fabrics for peers, disabled ones included. */
     FabricDirectory endpoints() {
         return new FabricDirectory(HexFormat.of().toHexDigits(new SecureRandom().nextLong()),
                 config.gateway().name(), withSessions());
@@ -137,7 +137,7 @@ final class FabricOpening {
                 new FabricAddress(verbs.fabric(), verbs.reach(), limits));
     }
 
-    /** Each fabric's state, for an operator. */
+    /** Describes each fabric's state for an operator. */
     String inWords() {
         Health ofDc = dc.fabric().health();
         return withSessions().stream().map(FabricAddress::inWords).collect(Collectors.joining("; "))

@@ -49,7 +49,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Builds the front door as the configuration says: its authenticator, operations and own paths. */
+/** Builds the front door from the configuration: authenticator, operations and own paths. */
 final class FrontDoorOpening {
     private static final Logger LOG = LoggerFactory.getLogger(FrontDoorOpening.class);
 
@@ -75,7 +75,7 @@ final class FrontDoorOpening {
 
     FrontDoor open(Admission admission, SessionCallers callers, FrontDoor.Logs logs,
             Map<String, UnsignedEndpoint> unsigned, LongSupplier nanoClock) {
-        // One for both, so that a start means the same date to each.
+        // Shared by both users, so that the gateway's start means the same time to each.
         ReplayGuard replayGuard = new ReplayGuard(config.rdma().tokenAge(),
                 () -> Principal.areOfSeveralTenants(credentials.principals()), Clock.systemUTC(),
                 nanoClock);

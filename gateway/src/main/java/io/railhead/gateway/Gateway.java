@@ -87,11 +87,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A running gateway: started whole or not at all. What was started is stopped in the reverse order
- * (front door, transfers, cache, memory), so that no memory goes before what may touch it. Starting
- * and stopping block and belong to an ordinary thread.
+ * A running gateway, which starts whole or not at all. Its parts stop in the reverse order (front
+ * door, transfers, cache, memory), so that memory outlives everything that may touch it. Starting
+ * and stopping block: call from an ordinary thread.
  *
- * <p> A long class: the one place that knows every part, and in which order they start.
+ * <p> A long class: the one place that knows every part, and the order of their starts.
  */
 public final class Gateway implements AutoCloseable, Readiness {
     private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
@@ -99,7 +99,9 @@ public final class Gateway implements AutoCloseable, Readiness {
     private static final Duration PENDING_SESSION_LIFE = Duration.ofSeconds(10);
     private static final int MAX_PENDING_SESSIONS = 256;
 
-    /** As it was at the start; {@link #reload} has what holds now of what can change. */
+    /**
+     * The configuration at the start; {@link #reload} has the current values of reloadable keys.
+     */
     private final GatewayConfig config;
     private final ShutdownStack shutdownStack = new ShutdownStack();
     private final Metrics metrics = new Metrics();
@@ -182,7 +184,8 @@ public final class Gateway implements AutoCloseable, Readiness {
                     ? openAdmin(status(fabrics, connections, credentials),
                             adminCalls(credentials, reads, access))
                     : null;
-            // Last of what can fail, and first of what ends: nobody is taken on in between.
+            // The last step that can fail, and the first to stop: no request is admitted in
+            // between.
             bound("gateway.listen", config.gateway().listen(),
                     listener.listen(config.gateway().listen().host(),
                             config.gateway().listen().port(),
@@ -191,17 +194,17 @@ public final class Gateway implements AutoCloseable, Readiness {
                     config.gateway().drain().plus(STEP)));
             shutdownStack.push(() -> requests.drain(config.gateway().drain()));
         } catch (RuntimeException | Error e) {
-            // An error too: what runs would keep the process alive, which serves nobody.
+            // Also after an Error: threads that run would keep a process alive that serves nobody.
             shutdownStack.stop(e);
             throw e;
         }
         CompletionStage<?> probed = probeBackends(credentials.principals());
         serving = true;
-        // Nothing waits for it, and until classes are loaded every core is needed.
+        // In the background: nothing waits for this memory, and the start needs every core.
         probed.whenComplete((_, _) -> memory.takeRest());
     }
 
-    /** Waits until it serves; throws with one line that says why it cannot. */
+    /** Starts a gateway and waits until it serves; throws one line with the reason of a failure. */
     public static Gateway start(GatewayConfig config, CredentialStore credentials) {
         return start(config, credentials, Environment.REAL);
     }
@@ -231,8 +234,9 @@ public final class Gateway implements AutoCloseable, Readiness {
     }
 
     /**
-     * Slabs join the fabric as they come; the fabric is closed before they go, and connections that
-     * were cut have let go of their pages. All but the first come later: a start needs its cores.
+     * Opens the memory. Slabs join the fabric as they are mapped. The fabric is closed before they
+     * are unmapped, after cut connections have released their pages. All slabs but the first come
+     * later, since a start needs its cores.
      */
     private PageMemory openMemory(Fabric fabric) {
         try {
@@ -357,8 +361,8 @@ public final class Gateway implements AutoCloseable, Readiness {
     }
 
     /**
-     * In the background: a store that is down delays no start. Done when all have answered or
-     * failed.
+     * Probes the stores in the background: an unreachable store delays no start. Completes when all
+     * have responded or failed.
      */
     private CompletionStage<?> probeBackends(List<Principal> principals) {
         return CompletableFuture.allOf(routes.backends()
@@ -380,15 +384,15 @@ public final class Gateway implements AutoCloseable, Readiness {
                         failure == null ? found : "not probed: " + failure.getMessage()));
     }
 
-    /** Reads the file again when it changes, until this is closed, and when {@code reread} is. */
+    /** Reads the file again when it changes, until this is closed. */
     public FileWatch follow(Path file) {
         return opened(files.openConfig(file, reload));
     }
 
     /**
-     * Puts another configuration in force, whole or not at all. Blocks.
+     * Puts another configuration into force, whole or not at all. Blocks.
      *
-     * @throws ConfigException where it cannot be, or needs a restart
+     * @throws ConfigException if it cannot be used, or needs a restart
      */
     void reload(GatewayConfig next) throws ConfigException {
         reload.apply(next);
@@ -434,12 +438,12 @@ public final class Gateway implements AutoCloseable, Readiness {
         return health.actualPort();
     }
 
-    /** 0 if it is not enabled. */
+    /** Returns 0 if the port is not enabled. */
     public int adminPort() {
         return admin == null ? 0 : admin.actualPort();
     }
 
-    /** Every listener and fabric, for an operator. */
+    /** Describes every listener and fabric for an operator. */
     String inWords() {
         return "S3 on " + at(config.gateway().listen(), port())
                 + (config.gateway().tls() == null ? "" : " over TLS") + ", health and metrics on "
@@ -456,12 +460,15 @@ public final class Gateway implements AutoCloseable, Readiness {
         return memory;
     }
 
-    /** Where its requests are served, and its stores' answers taken. */
+    /** Returns the event loops of requests and of stores' responses. */
     Iterable<? extends Executor> eventLoops() {
         return eventLoops;
     }
 
-    /** Not ready at once; then what is being answered is finished, within the drain time. */
+    /**
+     * Stops the gateway: it is not ready at once, and requests under way may finish within the
+     * drain time.
+     */
     @Override
     public void close() {
         serving = false;

@@ -7,16 +7,16 @@ import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.MachineNeeds;
 import java.lang.management.ManagementFactory;
 
-/** The machine's limits, which fill in for keys that the configuration leaves out. */
+/** The machine's limits, used as defaults of keys that the configuration leaves out. */
 final class MachineLimits {
     private static final int LEAST = 64;
     private static final long CONNECTION_BYTES = 32 << 10;
     /**
-     * Of heap and direct memory each, which the JVM bounds alike unless it is told: heads, pieces
-     * of bodies.
+     * Heap and direct memory of a request, each: heads and pieces of bodies. The JVM limits both
+     * alike by default.
      */
     private static final long REQUEST_BYTES = 512 << 10;
-    /** Readers of the same pages share them, so the cache's memory alone says too little. */
+    /** Readers share pages, so the cache's memory alone would allow too few. */
     private static final int READERS_OF_A_PAGE = 8;
 
     private MachineLimits() {}
@@ -34,7 +34,10 @@ final class MachineLimits {
         return new Limits(requests, Math.max(bytes, window), window);
     }
 
-    /** One for each descriptor that the gateway does not need itself; some are for loopback. */
+    /**
+     * Returns one connection for each descriptor that the gateway does not need itself; some are
+     * for loopback.
+     */
     static int connections(GatewayConfig config) {
         int asked = config.gateway().admission().connections();
         if (asked != 0) {

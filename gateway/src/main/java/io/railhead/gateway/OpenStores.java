@@ -21,8 +21,8 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stores that are open: those that are configured now, and those that were, until their last
- * request has ended. Of the thread that starts, reloads and stops, one at a time.
+ * The open stores: the configured ones, and removed ones until their last request has ended. For
+ * the thread that starts, reloads and stops, one at a time.
  */
 final class OpenStores implements AutoCloseable {
     private final Histogram seconds;
@@ -31,8 +31,8 @@ final class OpenStores implements AutoCloseable {
     private int eras;
 
     /**
-     * @param authority the content of its {@code ca}, empty without
-     * @param placed what requests are routed to, which leads to {@code store}
+     * @param authority the content of its {@code ca} file, empty without one
+     * @param placed the object that requests hold, which refers to {@code store}
      */
     private record Opened(BackendConfig config, ByteBuffer authority, AwsBackend store,
             PlacedStore placed) {
@@ -42,7 +42,7 @@ final class OpenStores implements AutoCloseable {
         }
     }
 
-    /** A table of stores in the making: it is put into force, or closed. */
+    /** A new table of stores, which is put into force or closed. */
     final class Change implements AutoCloseable {
         private final Map<String, Opened> next;
         private final List<Opened> fresh;
@@ -58,7 +58,7 @@ final class OpenStores implements AutoCloseable {
             return placed;
         }
 
-        /** Those that were opened for it, and know nothing of their store yet. */
+        /** Returns the stores that were opened for this change, and are not probed yet. */
         List<Backend> fresh() {
             return fresh.stream().map(opened -> opened.placed().backend()).toList();
         }
@@ -69,7 +69,7 @@ final class OpenStores implements AutoCloseable {
             return loops;
         }
 
-        /** Requests are routed to these now; the others are closed when none uses them. */
+        /** Puts the table into force; removed stores are closed when no request uses them. */
         void done() {
             Map<String, Opened> before = current;
             current = next;
@@ -91,7 +91,7 @@ final class OpenStores implements AutoCloseable {
         this.seconds = seconds;
     }
 
-    /** Throws in one line which file of an authority cannot be used. */
+    /** Throws one line that names an unusable file of certificate authorities. */
     static void requireAuthorities(Map<String, GatewayConfig.Store> wanted) {
         wanted.forEach((name, store) -> {
             Path ca = store.backend().ca();
@@ -106,7 +106,7 @@ final class OpenStores implements AutoCloseable {
         });
     }
 
-    /** Opens what is new or changed, and keeps the rest; where one cannot be opened, none is. */
+    /** Opens new and changed stores, and keeps the others; if one cannot be opened, none is. */
     Change open(Map<String, GatewayConfig.Store> wanted) {
         requireAuthorities(wanted);
         Map<String, Opened> next = new LinkedHashMap<>();
@@ -144,7 +144,10 @@ final class OpenStores implements AutoCloseable {
         return new Opened(config, authority, store, new PlacedStore(timed, era(config, before)));
     }
 
-    /** With an endpoint in common it is the same store: what is held of it stays good. */
+    /**
+     * Returns the store's era. With an endpoint in common it is the same store, whose cached
+     * objects stay valid.
+     */
     private String era(BackendConfig config, @Nullable Opened before) {
         if (before != null && !Collections.disjoint(config.endpoints(),
                 before.config().endpoints())) {

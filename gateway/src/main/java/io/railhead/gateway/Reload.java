@@ -17,8 +17,8 @@ import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
 /**
- * Puts another configuration in force while requests are served. It is put in force whole, or not
- * at all where it names an unusable store or changes a key that needs a restart.
+ * Puts another configuration into force while requests are served. The whole change is refused if
+ * it names an unusable store or changes a key that needs a restart.
  */
 final class Reload {
     private final Parts parts;
@@ -27,8 +27,8 @@ final class Reload {
     /**
      * The parts of a gateway that a reload can change.
      *
-     * @param nanoClock of what is held
-     * @param probing asks stores that are new what they can do, and waits for none
+     * @param nanoClock the clock of cached objects
+     * @param probing probes new stores, without waiting
      */
     record Parts(OpenStores stores, Routes routes, ChannelServer requests, Admission admission,
             Connections connections, Tracing tracing, LongSupplier nanoClock,
@@ -44,7 +44,7 @@ final class Reload {
         return config;
     }
 
-    /** The files of certificate authorities that stores are trusted by. */
+    /** Returns the files of stores' certificate authorities. */
     Stream<Path> authorities() {
         return config.backends()
                 .values()
@@ -54,7 +54,7 @@ final class Reload {
                 .distinct();
     }
 
-    /** Blocks: files are read and threads started. */
+    /** Applies a configuration. Blocks: files are read and threads started. */
     synchronized void apply(GatewayConfig next) throws ConfigException {
         List<String> fixed = config.keysThatNeedARestart(next);
         if (!fixed.isEmpty()) {
@@ -62,7 +62,7 @@ final class Reload {
                     + (fixed.size() == 1 ? " needs" : " need") + " a restart");
         }
         try (OpenStores.Change stores = parts.stores().open(next.backends())) {
-            // Of its own, since a promise that is new covers what is learnt from here on.
+            // Read now: a new promise covers knowledge from this moment on.
             long nowNanos = parts.nanoClock().getAsLong();
             parts.routes()
                     .replace(new Routes.Table(

@@ -16,11 +16,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Stores that are configured no more. A request keeps the backend that it was routed to for as long
- * as it may ask it, and so do fills, uploads and warming, on many threads: what the collector finds
- * unreachable is used by none of them, and is closed. Counting would cost every request.
+ * Stores that are no longer configured. Requests, fills, uploads and warming keep the backend that
+ * they were routed to, on many threads. A store is closed when the garbage collector finds that
+ * backend unreachable: reference counts would cost every request.
  *
- * <p> A heap that is used little is collected rarely: then a collection is asked for, ever less
+ * <p> A heap with little use is collected rarely. A collection is then requested, less and less
  * often, and one for all stores, since it stops every thread. Any thread.
  */
 final class RetiredStores implements AutoCloseable {
@@ -39,8 +39,8 @@ final class RetiredStores implements AutoCloseable {
     }
 
     /**
-     * @param firstCollection from when something is to be found until it is looked for; doubles
-     *            whenever nothing was
+     * @param firstCollection how long to wait before a collection is requested; doubles after each
+     *            vain one
      */
     RetiredStores(Runnable collect, Duration firstCollection) {
         this.collect = collect;
@@ -50,11 +50,11 @@ final class RetiredStores implements AutoCloseable {
     /**
      * A store to close.
      *
-     * @param isIdle whether nothing is under way
+     * @param isIdle whether no request is under way
      */
     record Store(String name, BooleanSupplier isIdle, Runnable close) {}
 
-    /** Leads to the store, but not to what leads to it. */
+    /** Refers to the store, but not to the backend that requests hold. */
     private static final class Retired extends PhantomReference<Object> {
         private final Store store;
 
@@ -65,9 +65,9 @@ final class RetiredStores implements AutoCloseable {
     }
 
     /**
-     * Closes a store when nobody leads to it.
+     * Closes a store when its backend is unreachable.
      *
-     * @param routed what requests were given for it
+     * @param routed the backend that requests hold
      */
     void add(Backend routed, AwsBackend store) {
         add(routed, new Store(store.name(), store::isIdle, store::close));
@@ -92,7 +92,8 @@ final class RetiredStores implements AutoCloseable {
                     patience = firstCollection;
                     since = System.nanoTime();
                 } else if (retired.size() == found.size()) {
-                    // All that were retired are waiting to be idle: a collection finds no more.
+                    // All retired stores are unreachable and only wait to be idle: another
+                    // collection finds no more.
                     since = System.nanoTime();
                 } else if (System.nanoTime() - since >= patience.toNanos()) {
                     collect.run();
@@ -106,7 +107,7 @@ final class RetiredStores implements AutoCloseable {
         }
     }
 
-    /** Closing waits for connections to end. */
+    /** Closes idle stores, which waits for their connections to end. */
     private void endIdle(List<Retired> found) {
         for (Iterator<Retired> each = found.iterator(); each.hasNext();) {
             Retired one = each.next();
@@ -126,7 +127,7 @@ final class RetiredStores implements AutoCloseable {
         }
     }
 
-    /** Closes them all, whoever uses them. */
+    /** Closes all stores, even ones in use. */
     @Override
     public synchronized void close() {
         if (watcher != null) {

@@ -30,7 +30,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** {@code railhead serve}: from a configuration file to an exit status. */
+/** Implements {@code railhead serve}, from a configuration file to an exit status. */
 public final class Serve {
     private static final Logger LOG = LoggerFactory.getLogger(Serve.class);
 
@@ -43,8 +43,8 @@ public final class Serve {
     }
 
     /**
-     * Validates the whole configuration and says what one-sided delivery would use; 0 if it would
-     * start, else 1 with one line that says why not.
+     * Validates the whole configuration and prints the outlook of one-sided delivery. Returns 0 if
+     * a gateway would start; else 1, with one line of the reason.
      */
     public int check(Path config) {
         ConfigCheck check = examine(config);
@@ -60,7 +60,7 @@ public final class Serve {
         return 0;
     }
 
-    /** The same, said to nobody. */
+    /** Validates the configuration without output. */
     public static ConfigCheck examine(Path config) {
         try {
             GatewayConfig checked = ConfigLoader.load(config);
@@ -87,7 +87,9 @@ public final class Serve {
         }
     }
 
-    /** A start goes on: what may be used in the worst case need not come to be used. */
+    /**
+     * Logs the memory budget. A start goes on even above the limit: the worst case need not occur.
+     */
     private static void tellBudget(MemoryBudget budget) {
         String excess = budget.excess(HostLimits.read());
         if (excess == null) {
@@ -120,7 +122,10 @@ public final class Serve {
         return warnings;
     }
 
-    /** A policy tells principals apart that share one backend credential. */
+    /**
+     * Returns warnings about principals that share a backend credential, unless a policy tells them
+     * apart.
+     */
     private static List<String> ofAccess(GatewayConfig config, CredentialStore credentials)
             throws ConfigException {
         Path policy = config.gateway().access().policy();
@@ -134,16 +139,16 @@ public final class Serve {
 
     /**
      * Serves until SIGTERM or SIGINT, then drains; reads its files again on SIGHUP. Returns only if
-     * it could not start: a stop ends the process with status 0, or 1 if something could not be
+     * the start failed: a stop ends the process, with status 0, or 1 if a part could not be
      * stopped.
      */
     public int run(Path config) {
-        // Read when the JDK's TLS is loaded: a handshake costs the server more than who asks for
-        // it.
+        // Set before the JDK's TLS is loaded, which reads it: a renegotiation costs a server more
+        // than its client.
         System.setProperty("jdk.tls.rejectClientInitiatedRenegotiation", "true");
-        // The configuration alone names proxies; the JDK's own would come of system properties.
+        // Only the configuration may name proxies; the JDK would take them from system properties.
         ProxySelector.setDefault(ProxySelector.of(null));
-        // From the first moment: whoever sends it early means no harm.
+        // Handled from the first moment: an early SIGHUP must not end the process.
         AtomicReference<Runnable> onHangup = new AtomicReference<>(() -> {});
         Hangup.handle(() -> Thread.ofVirtual().name("hangup").start(onHangup.get()));
         boolean json = false;
@@ -185,7 +190,7 @@ public final class Serve {
         }
     }
 
-    /** Whoever collects JSON gets the reason as JSON too, once the configuration has said so. */
+    /** Reports the reason as a JSON line once the configuration has enabled JSON logs. */
     private void refuse(String reason, boolean json) {
         if (json) {
             LOG.error("railhead: {}", reason);
@@ -194,7 +199,7 @@ public final class Serve {
         }
     }
 
-    /** A signal's own exit status would not be 0; the drain decides what it is. */
+    /** Stops the process after the drain, with its own status: a signal's would not be 0. */
     private static void stop(Gateway gateway, CredentialStore credentials) {
         int status = 0;
         try {

@@ -11,10 +11,10 @@ import java.util.function.BooleanSupplier;
 
 /**
  * The started parts of a gateway, stopped in the reverse order, and the longest wait for each step.
- * Of the thread that starts and stops.
+ * For the thread that starts and stops.
  */
 final class ShutdownStack {
-    /** What one step of starting or stopping may take. */
+    /** The time limit of each step of starting or stopping. */
     static final Duration STEP = Duration.ofSeconds(30);
 
     private static final long LOOK_MILLIS = 5;
@@ -30,7 +30,7 @@ final class ShutdownStack {
         return part;
     }
 
-    /** Whatever happens to one, all are; their failures are suppressed in the given one. */
+    /** Stops all parts, whatever happens in one; failures are suppressed in the given one. */
     void stop(Throwable suppressing) {
         while (!parts.isEmpty()) {
             try {
@@ -41,7 +41,7 @@ final class ShutdownStack {
         }
     }
 
-    /** A port that cannot be had is a setting's fault: the message names it. */
+    /** Waits for a listener; a port that cannot be bound is reported with its setting's name. */
     static <T> T bound(String key, ListenAddress address, Future<T> listening) {
         try {
             return await(listening);
@@ -54,7 +54,7 @@ final class ShutdownStack {
         }
     }
 
-    /** What is to happen on other threads has happened, or has had its time. */
+    /** Waits until other threads are done, at most for a step's time. */
     static void until(BooleanSupplier isDone) throws InterruptedException {
         long begun = System.nanoTime();
         while (!isDone.getAsBoolean() && System.nanoTime() - begun < STEP.toNanos()) {
@@ -75,7 +75,7 @@ final class ShutdownStack {
         } catch (RuntimeException | Error e) {
             throw e;
         } catch (Exception e) {
-            // Futures throw what they failed with, checked or not.
+            // Futures rethrow their cause, which may be a checked exception.
             throw new IllegalStateException(e.getMessage(), e);
         }
     }

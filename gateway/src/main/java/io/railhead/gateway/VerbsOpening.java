@@ -30,8 +30,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Opens the fabric of the RDMA adapters that are configured: not having it stops no gateway, and
- * adapters or addresses that come later, or change, are found.
+ * Opens the fabric of the configured RDMA adapters. A gateway starts without it, and finds adapters
+ * or addresses that come or change later.
  */
 final class VerbsOpening {
     private static final Logger LOG = LoggerFactory.getLogger(VerbsOpening.class);
@@ -64,12 +64,12 @@ final class VerbsOpening {
         }
     }
 
-    /** The caller's to close. */
+    /** Returns the fabric, which the caller must close. */
     Fabric fabric() {
         return fabric;
     }
 
-    /** Where peers are told to come; the adapters' own addresses are those of now. */
+    /** Returns where peers connect, with the adapters' current addresses. */
     FabricAddress.Reach.Network reach() {
         List<String> advertised = rdma.advertise().addresses();
         int port = rdma.advertise().port() == 0
@@ -79,7 +79,7 @@ final class VerbsOpening {
                 () -> port, maxPathMtu(rdma.verbs()));
     }
 
-    /** Addresses of the adapters that are there now and are wanted; reads sysfs. */
+    /** Returns the addresses of the chosen adapters that exist now; reads sysfs. */
     private List<String> choose() {
         VerbsProvider.releaseRemoved();
         return Adapters.choose(rdma, RdmaDevices.read())
@@ -104,7 +104,9 @@ final class VerbsOpening {
         return opened;
     }
 
-    /** Payload bytes of a packet, at most; peers are told, since both ends must have the same. */
+    /**
+     * Returns the largest payload of a packet, which peers are told, since both ends must agree.
+     */
     private static int maxPathMtu(VerbsConfig verbs) {
         Integer configured = verbs.connection().mtu();
         return configured == null ? QueuePairConfig.LONGEST_PATH_MTU : configured;

@@ -19,7 +19,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Files that are read again when they change, and what is counted of that. */
+/** Files that are read again when they change, with the counters of that. */
 final class WatchedFiles {
     private final Metrics metrics;
     private final Map<String, String> refusals = new ConcurrentHashMap<>();
@@ -34,7 +34,7 @@ final class WatchedFiles {
         }
     }
 
-    /** Throws what a start would say of them. Blocks. */
+    /** Throws as a start would for an unusable file. Blocks. */
     static void requireUsable(GatewayConfig.Gateway gateway) {
         GatewayConfig.Tls tls = gateway.tls();
         if (tls != null) {
@@ -53,7 +53,10 @@ final class WatchedFiles {
         }
     }
 
-    /** The first look makes the listener speak TLS, the later ones change its certificate. */
+    /**
+     * Watches the TLS files: the first reading makes the listener speak TLS, later ones change its
+     * certificate.
+     */
     Optional<FileWatch> openTls(GatewayConfig.Gateway gateway, Vertx vertx, S3Listener listener) {
         return Optional.ofNullable(gateway.tls())
                 .map(tls -> FileWatch.start("gateway.tls", TlsOptions.of(tls), contents -> {
@@ -73,8 +76,8 @@ final class WatchedFiles {
     }
 
     /**
-     * With the authorities that it names. Reads the file once more at the start, so that a change
-     * since the first reading is used.
+     * Watches the configuration, and the authorities that it names. Reads the file once more at the
+     * start, so that a change since the first reading is used.
      */
     FileWatch openConfig(Path file, Reload reload) {
         FileWatch watch = new FileWatch("configuration",
@@ -86,7 +89,7 @@ final class WatchedFiles {
         return watch;
     }
 
-    /** @param refusal why what is there now is not in force; "" if it is */
+    /** @param refusal why the current content is not in force; "" if it is */
     void count(String setting, String refusal) {
         boolean usable = refusal.isEmpty();
         metrics.fileReloads.labels(setting, usable ? "used" : "refused").inc();
@@ -98,12 +101,12 @@ final class WatchedFiles {
         }
     }
 
-    /** Why the files of a setting are not in force as they are now, by setting. */
+    /** Returns by setting why its files' current content is not in force. */
     Map<String, String> refusals() {
         return new TreeMap<>(refusals);
     }
 
-    /** When what the listener proves itself with ends; null without TLS. */
+    /** Returns when the listener's certificate expires; null without TLS. */
     @Nullable
     Instant certificateUntil() {
         return certificateUntil;

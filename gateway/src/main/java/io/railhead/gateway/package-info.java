@@ -1,4 +1,4 @@
-/** The gateway as a whole: what is started, in which order, and stopped. */
+/** The gateway as a whole: the parts, and the order of their starts and stops. */
 @NullMarked
 package io.railhead.gateway;
 

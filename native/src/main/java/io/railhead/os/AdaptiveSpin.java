@@ -1,13 +1,13 @@
 package io.railhead.os;
 
 /**
- * Decides how long a waiting thread spins before it sleeps: up to a limit where spinning has lately
- * found something, and not at all where it has not. To be woken takes microseconds that a short
- * wait need not have; but where processors are scarce, who turns keeps away the one that it waits
+ * Decides how long a waiting thread spins before it sleeps. It spins up to a limit if spinning has
+ * lately succeeded, and not at all if it has not. A wake-up takes microseconds, which a short wait
+ * can avoid. But where processors are scarce, a spinning thread delays the thread that it waits
  * for. One thread.
  *
- * <p> Each wait that had to sleep halves the allowance, one that did not restores it, and so does
- * every 64th sleep: how else would a thread find out that turning helps again.
+ * <p> Each wait that had to sleep halves the allowance. A wait that succeeded restores it, and so
+ * does every 64th sleep, to find out whether spinning helps again.
  */
 public final class AdaptiveSpin {
     private static final int PROBE = 64;
@@ -15,25 +15,23 @@ public final class AdaptiveSpin {
     private long allowanceNanos;
     private int sleeps;
 
-    /**
-     * @param limitNanos the longest turn; 0 for none
-     */
+    /** @param limitNanos the longest spin; 0 for none */
     public AdaptiveSpin(long limitNanos) {
         this.limitNanos = limitNanos;
         this.allowanceNanos = limitNanos;
     }
 
-    /** How long to turn now. */
+    /** Returns how long to spin now. */
     public long allowanceNanos() {
         return allowanceNanos;
     }
 
-    /** It came while the thread turned. */
+    /** Notes that the wait succeeded while spinning. */
     public void found() {
         allowanceNanos = limitNanos;
     }
 
-    /** It had not come, and the thread slept. */
+    /** Notes that the wait had to sleep. */
     public void slept() {
         sleeps++;
         allowanceNanos = sleeps % PROBE == 0 ? limitNanos : allowanceNanos >> 1;

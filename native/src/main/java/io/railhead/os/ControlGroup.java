@@ -18,11 +18,11 @@ final class ControlGroup {
     private ControlGroup() {}
 
     /**
-     * What the tightest of the groups still allows.
+     * Returns how many bytes the tightest group still allows.
      *
      * @param membership the lines of /proc/self/cgroup
      * @param mount /sys/fs/cgroup
-     * @return {@link Long#MAX_VALUE} where nothing limits it
+     * @return {@link Long#MAX_VALUE} if there is no limit
      */
     static long remainingBytes(List<String> membership, Path mount) {
         return remaining(membership, mount, "memory",
@@ -30,14 +30,16 @@ final class ControlGroup {
                 new Files("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"));
     }
 
-    /** The tightest of the groups' limits, whatever is used of it. */
+    /** Returns the tightest group's limit, whatever is used of it. */
     static long limitBytes(List<String> membership, Path mount) {
         return remaining(membership, mount, "memory",
                 new Files("memory.max", NOTHING, NOTHING),
                 new Files("memory.limit_in_bytes", NOTHING, NOTHING));
     }
 
-    /** The same of huge pages, which count towards limits of their own. */
+    /**
+     * Returns what the tightest group still allows of huge pages, which have limits of their own.
+     */
     static long remainingHugeBytes(List<String> membership, Path mount, HugePageSize size) {
         String prefix = "hugetlb." + size.groupName();
         return remaining(membership, mount, "hugetlb",
@@ -46,7 +48,7 @@ final class ControlGroup {
     }
 
     /**
-     * @param usage empty: nothing of the limit counts as used
+     * @param usage empty if nothing counts as used
      * @param droppable the field of memory.stat that does not count as used
      */
     private record Files(String limit, String usage, String droppable) {}
@@ -67,7 +69,10 @@ final class ControlGroup {
         return remaining;
     }
 
-    /** Without a group namespace the path may not exist below the mount: then its parents do. */
+    /**
+     * Visits all groups from the process's own upwards. Without a group namespace the path may not
+     * exist below the mount; then only its parents do.
+     */
     private static long upwards(Path mount, String path, Files files) {
         long remaining = Long.MAX_VALUE;
         Path root = mount.normalize();

@@ -1,15 +1,15 @@
 package io.railhead.os;
 
-/** The result of a read of a UNIX socket where a message with one descriptor was expected. */
+/** The result of reading a message with one descriptor from a UNIX socket. */
 public sealed interface DescriptorMessage {
 
-    /** Nothing has come yet. */
+    /** No message has come yet. */
     record Nothing() implements DescriptorMessage {}
 
-    /** The descriptor came, alone; it is the caller's to close. */
+    /** Exactly one descriptor came; the caller must close it. */
     record One(int ownedDescriptor) implements DescriptorMessage {}
 
-    /** Something else came; whatever descriptors it brought are closed. */
+    /** Another message came; the descriptors in it are closed. */
     record Refused(String reason) implements DescriptorMessage {}
 
     /** The other end has closed. */

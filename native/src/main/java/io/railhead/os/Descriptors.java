@@ -4,14 +4,14 @@ package io.railhead.os;
 public final class Descriptors {
     private Descriptors() {}
 
-    /** Closes what it leads to; the number stays taken, and leads to nothing. */
+    /** Closes the file of a descriptor, but keeps its number in use, without a file behind it. */
     public static void detach(int descriptor) {
         try (EventDescriptor nothing = new EventDescriptor()) {
             Libc.duplicateTo(nothing.descriptor(), descriptor);
         }
     }
 
-    /** Reads of it fail with EAGAIN from now on where they would have blocked. */
+    /** Makes reads fail with EAGAIN in place of blocking. */
     public static void setNonBlocking(int descriptor) {
         Libc.setNonBlocking(descriptor);
     }

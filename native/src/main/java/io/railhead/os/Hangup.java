@@ -10,8 +10,8 @@ import org.slf4j.LoggerFactory;
 /**
  * SIGHUP, which ends a JVM unless it is handled.
  *
- * <p> The JDK has no other door to signals than {@code sun.misc.Signal} of {@code jdk.unsupported}.
- * It is found by name, since javac warns of every class that names it.
+ * <p> The JDK's only interface to signals is {@code sun.misc.Signal} of {@code jdk.unsupported}. It
+ * is looked up by name, since javac warns of every class that names it.
  */
 public final class Hangup {
     private static final Logger LOG = LoggerFactory.getLogger(Hangup.class);
@@ -19,9 +19,9 @@ public final class Hangup {
     private Hangup() {}
 
     /**
-     * Has it run an action, on a thread of the JVM's own, each time that it comes.
+     * Runs an action at each SIGHUP, on a thread of the JVM.
      *
-     * @return false where this JVM lets nobody handle it: it ends the process as before
+     * @return false if this JVM forbids handling it: SIGHUP then ends the process as before
      */
     public static boolean handle(Runnable action) {
         try {
@@ -40,7 +40,7 @@ public final class Hangup {
                     .invoke(hangup, MethodHandleProxies.asInterfaceInstance(handler, run));
             return true;
         } catch (Throwable e) {
-            // Method handles throw whatever they call does: -Xrs has it refused.
+            // Method handles throw what their target throws: with -Xrs the JVM refuses.
             LOG.warn("SIGHUP cannot be handled, and ends the process: {}", e.toString());
             return false;
         }

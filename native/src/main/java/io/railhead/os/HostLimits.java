@@ -6,16 +6,17 @@ import java.util.List;
 /**
  * The memory limits of this process, in bytes.
  *
- * @param availableBytes memory the kernel says can be had now without swapping, or the control
+ * @param availableBytes memory that the kernel can give now without swapping, or the control
  *            group's remaining limit if that is less; without {@link HugePages}
- * @param limitBytes the tightest memory limit of the process's control groups, past which the
- *            kernel kills it; {@link Long#MAX_VALUE} where there is none
- * @param memlockBytes what may be locked: {@link Long#MAX_VALUE} if unlimited or CAP_IPC_LOCK
+ * @param limitBytes the tightest memory limit of the process's control groups, above which the
+ *            kernel kills it; {@link Long#MAX_VALUE} for none
+ * @param memlockBytes the limit of locked memory; {@link Long#MAX_VALUE} if unlimited or with
+ *            CAP_IPC_LOCK
  */
 public record HostLimits(long availableBytes, long limitBytes, long memlockBytes) {
     private static final int CAP_IPC_LOCK = 14;
 
-    /** Without a control group that limits it. */
+    /** Limits without a control group. */
     public HostLimits(long availableBytes, long memlockBytes) {
         this(availableBytes, Long.MAX_VALUE, memlockBytes);
     }
@@ -25,9 +26,9 @@ public record HostLimits(long availableBytes, long limitBytes, long memlockBytes
     }
 
     /**
-     * As a machine has them whose /proc and /sys lie below {@code root}.
+     * Returns the limits of a machine whose /proc and /sys lie below {@code root}.
      *
-     * @param memlockLimit the process's, in bytes; negative if unlimited
+     * @param memlockLimit the process's limit in bytes; negative if unlimited
      */
     public static HostLimits read(Path root, long memlockLimit) {
         Path proc = root.resolve("proc");

@@ -19,17 +19,17 @@ public enum HugePageSize {
         return 1L << shift;
     }
 
-    /** As in the names of a control group's files. */
+    /** Returns the size in file names of a control group. */
     String groupName() {
         return groupName;
     }
 
-    /** For memfd_create. */
+    /** Returns the flags for memfd_create. */
     int flags() {
         return Libc.MFD_HUGETLB | shift << Libc.MFD_HUGE_SHIFT;
     }
 
-    /** As in a configuration: 2MiB. */
+    /** Returns the size in configuration, such as 2MiB. */
     @Override
     public String toString() {
         return text;

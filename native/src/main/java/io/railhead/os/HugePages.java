@@ -4,12 +4,12 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Huge pages of one size, as the kernel has reserved them for whoever maps them.
+ * The kernel's reserve of huge pages of one size.
  *
- * @param total reserved at all ({@code vm.nr_hugepages}); 0 too where the kernel has none of the
+ * @param total all reserved pages ({@code vm.nr_hugepages}); 0 also if the kernel has none of this
  *            size
- * @param free reserved and promised to nobody
- * @param groupBytes what the control group still allows, or {@link Long#MAX_VALUE}
+ * @param free reserved pages that are not promised to a process
+ * @param groupBytes the bytes that the control group still allows, or {@link Long#MAX_VALUE}
  * @see <a href="https://docs.kernel.org/admin-guide/mm/hugetlbpage.html">HugeTLB Pages</a>
  */
 public record HugePages(HugePageSize size, long total, long free, long groupBytes) {
@@ -18,7 +18,7 @@ public record HugePages(HugePageSize size, long total, long free, long groupByte
         return read(Path.of("/"), size);
     }
 
-    /** As a machine has them whose /proc and /sys lie below {@code root}. */
+    /** Returns the pages of a machine whose /proc and /sys lie below {@code root}. */
     public static HugePages read(Path root, HugePageSize size) {
         Path pool = root
                 .resolve("sys/kernel/mm/hugepages/hugepages-" + (size.bytes() >> 10) + "kB");

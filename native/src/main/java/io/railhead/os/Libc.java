@@ -16,9 +16,9 @@ import java.lang.invoke.VarHandle;
 import java.util.Set;
 
 /**
- * The system calls that memory and its passing need, with glibc's constants for Linux on x86_64 and
- * aarch64 (they agree on all of these). Every call either succeeds or throws {@link OsException}
- * with its errno. Addresses travel as {@code long}; only {@link #view} turns one into a segment.
+ * The system calls for memory and passing descriptors, with glibc's constants for Linux on x86_64
+ * and aarch64, which agree on all of these. Every call succeeds, or throws {@link OsException} with
+ * its errno. Addresses are passed as {@code long}; only {@link #view} turns one into a segment.
  */
 final class Libc {
     static final int EINTR = 4;
@@ -59,7 +59,7 @@ final class Libc {
     private static final int MFD_ALLOW_SEALING = 0x2;
     private static final int SEEK_END = 2;
     private static final int RLIMIT_MEMLOCK = 8;
-    /** More than either architecture's struct statfs. */
+    /** At least the size of struct statfs on either architecture. */
     private static final long STATFS_BYTES = 256;
 
     private Libc() {}
@@ -85,7 +85,7 @@ final class Libc {
         return memfdCreate(name, 0);
     }
 
-    /** {@code flags} besides those that close it on exec and let it be sealed. */
+    /** Creates a memfd with {@code flags} besides close-on-exec and sealing. */
     static int memfdCreate(String name, int flags) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment cName = arena.allocateFrom(name);
@@ -142,14 +142,14 @@ final class Libc {
                 (int) flags | O_NONBLOCK));
     }
 
-    /** What a call captures errno into, for callers that make no garbage. */
+    /** Returns memory for a call's errno, for callers that must not allocate. */
     static MemorySegment newState(Arena arena) {
         requireSupported();
         return arena.allocate(Handles.STATE);
     }
 
     /**
-     * Allocates nothing, since pollers sleep between one request and the next.
+     * Polls without allocation, since pollers sleep between one request and the next.
      *
      * @return how many are ready, or the negated errno
      */
@@ -184,7 +184,7 @@ final class Libc {
         call("close", state -> (int) Handles.CLOSE.invokeExact(state, descriptor));
     }
 
-    /** The soft limit, unsigned: all ones is no limit. */
+    /** Returns the soft limit, unsigned: all ones means no limit. */
     static long memlockLimit() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment rlimit = arena.allocate(2L * Long.BYTES, Long.BYTES);
@@ -194,7 +194,7 @@ final class Libc {
         }
     }
 
-    /** The memory at an address for as long as {@code arena} lives, then unmapped. */
+    /** Returns the memory at an address as a segment that is unmapped with {@code arena}. */
     @SuppressWarnings("restricted")
     static MemorySegment view(long address, long bytes, Arena arena) {
         return MemorySegment.ofAddress(address)

@@ -7,9 +7,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 
 /**
- * A range of memory made by mmap(2), outside the heap. Its creator owns it and unmaps it with
- * {@link #close}; the segment of a closed mapping throws {@link IllegalStateException} on access.
- * Any thread may use the segment; closing is for one.
+ * A range of memory from mmap(2), outside the heap. Its creator owns it and unmaps it with
+ * {@link #close}. The segment of a closed mapping throws {@link IllegalStateException} on access.
+ * Any thread may use the segment; one thread closes.
  */
 public final class Mapping implements AutoCloseable {
     private static final long POPULATED_AT_ONCE = 4L << 20;
@@ -25,8 +25,8 @@ public final class Mapping implements AutoCloseable {
     }
 
     /**
-     * Anonymous private memory, zeroed; of transparent huge pages where the machine gives them.
-     * Reserved ones are for those who ask by name: {@link MemoryFile}.
+     * Returns zeroed anonymous private memory, in transparent huge pages if the machine provides
+     * them. Reserved huge pages need a {@link MemoryFile}.
      */
     public static Mapping anonymous(long bytes) {
         requirePositive(bytes);
@@ -63,9 +63,9 @@ public final class Mapping implements AutoCloseable {
     }
 
     /**
-     * Faults in every page now, so that no later access does (madvise MADV_POPULATE_WRITE). Piece
-     * by piece, since the kernel keeps every other mapping of the process waiting meanwhile: a JVM
-     * that starts makes thousands.
+     * Faults in every page now, so that no later access does (madvise MADV_POPULATE_WRITE). It
+     * works piece by piece, since the kernel blocks every other mapping call of the process
+     * meanwhile, and a starting JVM makes thousands.
      */
     public void populate() {
         try {
@@ -82,14 +82,17 @@ public final class Mapping implements AutoCloseable {
         }
     }
 
-    /** For kernels before 5.14; adding zero keeps what another process may be writing. */
+    /**
+     * Faults pages in on kernels before 5.14; adding zero keeps bytes that another process may be
+     * writing.
+     */
     void touch() {
         for (long at = 0; at < segment.byteSize(); at += BASE_PAGE_BYTES) {
             INT.getAndAdd(segment, at, 0);
         }
     }
 
-    /** Locks the pages in memory (mlock); throws {@link OsException} where the limit forbids it. */
+    /** Locks the pages in memory (mlock); throws {@link OsException} if the limit forbids it. */
     public void lock() {
         Libc.mlock(segment.address(), segment.byteSize());
     }

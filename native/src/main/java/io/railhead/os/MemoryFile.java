@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 public final class MemoryFile implements AutoCloseable {
     private final int descriptor;
     private final long bytes;
-    /** A descriptor's number is reused: closing it twice would close somebody else's. */
+    /** A descriptor's number is reused: a second close would close another file. */
     private final AtomicBoolean closed = new AtomicBoolean();
 
     private MemoryFile(int descriptor, long bytes) {
@@ -17,7 +17,7 @@ public final class MemoryFile implements AutoCloseable {
         this.bytes = bytes;
     }
 
-    /** A new memfd of {@code bytes} bytes, sealed against shrinking and growing. */
+    /** Creates a memfd of {@code bytes} bytes, sealed against shrinking and growing. */
     public static MemoryFile create(String name, long bytes) {
         if (bytes <= 0) {
             throw new IllegalArgumentException("bytes must be > 0: " + bytes);
@@ -26,8 +26,8 @@ public final class MemoryFile implements AutoCloseable {
     }
 
     /**
-     * One of huge pages. They are taken from the kernel when it is mapped: too few of them make
-     * {@link #map} throw {@link OsException}.
+     * Creates a memfd of huge pages. They are taken from the kernel at {@link #map}, which throws
+     * {@link OsException} if there are too few.
      *
      * @param bytes a multiple of the page's size
      */
@@ -51,9 +51,9 @@ public final class MemoryFile implements AutoCloseable {
     }
 
     /**
-     * Takes over a descriptor that came from another process. Throws {@link OsException}, and
-     * closes the descriptor, unless it is a memfd on tmpfs sealed with F_SEAL_SHRINK: one that can
-     * shrink would let its owner crash whoever copies into it.
+     * Takes over a descriptor from another process. Throws {@link OsException}, and closes the
+     * descriptor, unless it is a memfd on tmpfs sealed with F_SEAL_SHRINK. By shrinking it, its
+     * owner could otherwise crash a process that copies into it.
      */
     public static MemoryFile adopt(int descriptor) {
         try {

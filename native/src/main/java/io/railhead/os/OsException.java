@@ -11,12 +11,12 @@ public final class OsException extends RuntimeException {
         this.errno = errno;
     }
 
-    /** The C library's words for an errno, with its number. */
+    /** Returns the C library's text for an errno, with its number. */
     public static String reason(int errno) {
         return Libc.message(errno);
     }
 
-    /** The errno, or 0 where the refusal is ours. */
+    /** Returns the errno; 0 if this package refused the call. */
     public int errno() {
         return errno;
     }

@@ -7,8 +7,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A fixed set of descriptors that one thread at a time sleeps on with poll(2) until one of them is
- * readable. A sleeping thread is woken from outside by an {@link EventDescriptor} of the set.
+ * A fixed set of descriptors on which one thread at a time sleeps with poll(2) until one is
+ * readable. An {@link EventDescriptor} in the set wakes the thread.
  */
 public final class PollSet implements AutoCloseable {
     private static final long POLLFD_BYTES = 8;
@@ -32,8 +32,8 @@ public final class PollSet implements AutoCloseable {
     /**
      * Sleeps until a descriptor is readable, failed or hung up; a signal ends the sleep early.
      *
-     * @param timeoutMillis at most that long; 0 does not sleep, -1 has no limit
-     * @return how many are ready, 0 at the timeout
+     * @param timeoutMillis the longest sleep; 0 for none, -1 for no limit
+     * @return the number of ready descriptors, 0 at the timeout
      */
     public int await(int timeoutMillis) {
         int ready = Libc.poll(callState, pollfds, count, timeoutMillis);
@@ -43,12 +43,12 @@ public final class PollSet implements AutoCloseable {
         return Math.max(0, ready);
     }
 
-    /** Whether the descriptor at that place of the set was ready when {@link #await} returned. */
+    /** Returns whether the descriptor at that index was ready when {@link #await} returned. */
     public boolean isReady(int index) {
         return pollfds.get(JAVA_SHORT, index * POLLFD_BYTES + RETURNED_EVENTS) != 0;
     }
 
-    /** Ends the set; the descriptors stay open. No thread may be asleep in it. */
+    /** Closes the set; the descriptors stay open. No thread may be asleep in it. */
     @Override
     public void close() {
         arena.close();

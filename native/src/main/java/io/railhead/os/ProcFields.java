@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A file of {@code name value} or {@code name: value} lines, as /proc and control groups write
- * them; units stay with their reader. A file that is not there has no fields.
+ * A file of {@code name value} or {@code name: value} lines, as /proc and control groups have them;
+ * callers know the units. A missing file has no fields.
  */
 record ProcFields(Map<String, String> values) {
     static final Path MEMINFO = Path.of("/proc/meminfo");
@@ -36,7 +36,7 @@ record ProcFields(Map<String, String> values) {
         } catch (NoSuchFileException e) {
             return List.of();
         } catch (IOException e) {
-            // Control files of a group that is going away read as errors, not as absent.
+            // Control files of a group that is being removed fail to read, although they exist.
             return List.of();
         }
     }

@@ -12,10 +12,11 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The memory of another process of this host, which it may be asked to open as a debugger may.
+ * The memory of another process on this host, opened as a debugger may open it.
  *
- * <p> What is open is the process's memory map and not its number: once the process has ended or
- * executes another program, nothing is reached any more, whoever has that number then. Any thread.
+ * <p> The descriptor refers to the process's memory map, not to its number. Once the process has
+ * ended or executes another program, nothing is reached any more, even if another process has the
+ * number. Any thread.
  *
  * @see <a href="https://man7.org/linux/man-pages/man5/proc_pid_mem.5.html">proc_pid_mem(5)</a>
  */
@@ -27,10 +28,10 @@ public final class ProcessMemory implements AutoCloseable {
     }
 
     /**
-     * Opens the memory of a process that runs as {@code uid} and as nobody else: one with other
-     * rights, or that may not be looked into, is refused.
+     * Opens the memory of a process that runs entirely as {@code uid}. A process with other rights,
+     * or one that forbids inspection, is refused.
      *
-     * @throws IOException where it is not, or the kernel forbids it
+     * @throws IOException if it is refused, or the kernel forbids the access
      */
     public static ProcessMemory open(int pid, int uid) throws IOException {
         Path process = Path.of("/proc", Integer.toString(pid));
@@ -45,9 +46,12 @@ public final class ProcessMemory implements AutoCloseable {
         }
     }
 
-    /** Asked after the map was opened: what it was executed as before does not count. */
+    /**
+     * Checks the owner after the map was opened, so that an earlier program of the process does not
+     * count.
+     */
     private static void requireOwner(Path process, int uid) throws IOException {
-        // The kernel gives what a process that must not be looked into has to root.
+        // The kernel assigns files of a process that forbids inspection to root.
         if (!Integer.valueOf(uid).equals(Files.getAttribute(process.resolve("mem"), "unix:uid"))) {
             throw new IOException("process " + process.getFileName() + " may not be looked into");
         }
@@ -64,8 +68,8 @@ public final class ProcessMemory implements AutoCloseable {
     /**
      * Fills the segment with the bytes from {@code address} on.
      *
-     * @throws EOFException where the process has ended
-     * @throws IOException where it has no such memory
+     * @throws EOFException if the process has ended
+     * @throws IOException if it has no such memory
      */
     public void read(long address, MemorySegment into) throws IOException {
         ByteBuffer to = into.asByteBuffer();
@@ -74,7 +78,7 @@ public final class ProcessMemory implements AutoCloseable {
         }
     }
 
-    /** Writes the segment's bytes from {@code address} on; throws as {@link #read}. */
+    /** Writes the segment's bytes from {@code address} on; throws as {@link #read} does. */
     public void write(long address, MemorySegment bytes) throws IOException {
         ByteBuffer from = bytes.asByteBuffer();
         while (from.hasRemaining()) {

@@ -23,12 +23,12 @@ final class RightsControl {
 
     private RightsControl() {}
 
-    /** Room for this many: not rounded up, since the padding would let one more in. */
+    /** Allocates room for exactly this many descriptors: rounding up would let one more in. */
     static MemorySegment allocate(Arena arena, int descriptors) {
         return arena.allocate(DESCRIPTORS + (long) descriptors * Integer.BYTES, Long.BYTES);
     }
 
-    /** What passes these descriptors; NULL for none. */
+    /** Returns the control message that passes these descriptors; NULL for none. */
     static MemorySegment of(Arena arena, int... descriptors) {
         if (descriptors.length == 0) {
             return MemorySegment.NULL;
@@ -43,7 +43,7 @@ final class RightsControl {
         return control;
     }
 
-    /** The first descriptor in the part that the kernel filled; -1 if there is none. */
+    /** Returns the first descriptor in the part that the kernel filled; -1 if there is none. */
     static int first(MemorySegment control, long filled) {
         boolean rights = filled >= DESCRIPTORS + Integer.BYTES
                 && control.get(JAVA_INT, LEVEL) == SOL_SOCKET

@@ -36,7 +36,7 @@ final class SocketMessage {
         this.segment = segment;
     }
 
-    /** Lives as long as the arena, and the segments must too. */
+    /** Builds a message that lives as long as the arena; the segments must live as long. */
     static SocketMessage of(Arena arena, MemorySegment bytes, MemorySegment control) {
         MemorySegment vector = arena.allocate(VECTOR);
         BASE.set(vector, 0L, bytes);
@@ -53,7 +53,7 @@ final class SocketMessage {
         return segment;
     }
 
-    /** How much of the control buffer the kernel has filled. */
+    /** Returns how much of the control buffer the kernel has filled. */
     long controlLength() {
         return (long) CONTROL_LENGTH.get(segment, 0L);
     }

@@ -16,12 +16,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 /**
- * A connected UNIX stream socket that can pass descriptors, for a thread that would rather turn a
- * little than sleep: nothing is allocated per call.
+ * A connected UNIX stream socket that can pass descriptors. Its calls allocate nothing, for threads
+ * that spin before they sleep.
  *
  * <p> One sender, one receiver and one thread in {@link #awaitEnd} at a time, which may be three
- * threads. {@link #shutDown} brings all of them back; {@link #close} comes after they have left.
- * Calls throw {@link OsException}.
+ * threads. {@link #shutDown} makes all of them return; {@link #close} must come after that. Calls
+ * throw {@link OsException}.
  *
  * @see <a href="https://man7.org/linux/man-pages/man7/unix.7.html">unix(7)</a>
  */
@@ -86,7 +86,7 @@ public final class StreamSocket implements AutoCloseable {
         }
     }
 
-    /** Sends the first {@code bytes} of the segment; blocks while the other end's room is taken. */
+    /** Sends the first {@code bytes} of the segment; blocks while the receiver's buffer is full. */
     public void send(MemorySegment from, long bytes) {
         long sent = 0;
         while (sent < bytes) {
@@ -100,7 +100,7 @@ public final class StreamSocket implements AutoCloseable {
         }
     }
 
-    /** Sends one byte, and with it a descriptor, which stays the caller's. */
+    /** Sends one byte with a descriptor, which stays the caller's. */
     public void sendDescriptor(int passed) {
         try (Arena call = Arena.ofConfined()) {
             MemorySegment control = RightsControl.of(call, passed);
@@ -111,9 +111,9 @@ public final class StreamSocket implements AutoCloseable {
     }
 
     /**
-     * Takes what is there, without waiting.
+     * Receives the bytes that have come, without waiting.
      *
-     * @return bytes; 0 if there are none now; -1 at the end
+     * @return the number of bytes; 0 if there are none now; -1 at the end
      */
     public long receive(MemorySegment target, long offset) {
         long bytes = call(Native.RECV, receiveState, target.asSlice(offset),
@@ -131,14 +131,14 @@ public final class StreamSocket implements AutoCloseable {
         };
     }
 
-    /** Waits until there is something to receive, or the end; at most so long. */
+    /** Waits for bytes or the end; at most so long. */
     public void awaitBytes(long nanos) {
         poll(receiveState, receivePoll, 1, nanos);
     }
 
     /**
-     * Waits until the other end has closed, {@link #wakeUp} is called, or so long at most; bytes
-     * that come meanwhile wake nobody.
+     * Waits until the other end has closed or {@link #wakeUp} is called, at most so long. Bytes
+     * that come meanwhile wake no thread.
      *
      * @return whether the other end has closed, or this one has shut down
      */
@@ -150,20 +150,20 @@ public final class StreamSocket implements AutoCloseable {
         return (endPoll.get(JAVA_SHORT, 6) & (POLLRDHUP | POLLHUP)) != 0;
     }
 
-    /** Brings a thread back from {@link #awaitEnd}, or the next that goes there. Any thread. */
+    /** Makes a thread return from {@link #awaitEnd}, or the next one that enters it. Any thread. */
     public void wakeUp() {
         try (Arena call = Arena.ofConfined()) {
             long _ = eight(Native.WRITE, call.allocate(Native.STATE), one);
         }
     }
 
-    /** Ends the connection in both directions; the descriptor stays. Any thread. */
+    /** Shuts the connection down in both directions; the descriptor stays open. Any thread. */
     public void shutDown() {
         try {
             Libc.call("shutdown", state -> (int) Native.SHUTDOWN.invokeExact(state, descriptor,
                     SHUT_RDWR));
         } catch (OsException _) {
-            // The other end was faster.
+            // The other end has closed already.
         }
     }
 
@@ -175,7 +175,7 @@ public final class StreamSocket implements AutoCloseable {
 
     private static void poll(MemorySegment state, MemorySegment poll, long descriptors,
             long nanos) {
-        // Rounded up: a wait of less than a millisecond is one, not none.
+        // Rounded up, so that a wait below a millisecond does not become none.
         long millis = (nanos + NANOS_PER_MILLI - 1) / NANOS_PER_MILLI;
         int ready;
         try {
@@ -230,7 +230,7 @@ public final class StreamSocket implements AutoCloseable {
         throw new AssertionError("a downcall threw a checked exception", e);
     }
 
-    /** Resolved on first use, as {@link Libc}'s are. */
+    /** Resolved on first use, as those of {@link Libc} are. */
     private static final class Native {
         static final MemoryLayout STATE = Linker.Option.captureStateLayout();
         static final long ERRNO = Linker.Option.captureStateLayout()

@@ -8,8 +8,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Receives descriptors on a UNIX stream socket. The socket stays the caller's. Any thread, one at a
- * time per socket; no call blocks.
+ * Receives descriptors on a UNIX stream socket, which stays the caller's. Any thread, one at a time
+ * for each socket; no call blocks.
  *
  * @see <a href="https://man7.org/linux/man-pages/man7/unix.7.html">unix(7)</a>
  */
@@ -19,9 +19,9 @@ public final class UnixSocket {
     private UnixSocket() {}
 
     /**
-     * Takes one byte and what descriptors came with it. A sender may attach up to 253 of them: the
-     * control buffer has room for exactly one, so the kernel closes all others and says that it
-     * did, and not even for a moment do they take up this process's table.
+     * Receives one byte with its descriptors. A sender may attach up to 253. The control buffer has
+     * room for exactly one, so the kernel closes all others, reports that, and never enters them
+     * into this process's table.
      */
     public static DescriptorMessage receiveDescriptor(int socket) {
         try (Arena arena = Arena.ofConfined()) {
@@ -40,7 +40,10 @@ public final class UnixSocket {
         }
     }
 
-    /** Another descriptor of the same socket, the caller's to close; not inherited by children. */
+    /**
+     * Returns another descriptor of the same socket, which the caller must close; child processes
+     * do not inherit it.
+     */
     public static int duplicate(int socket) {
         return Libc.duplicate(socket);
     }

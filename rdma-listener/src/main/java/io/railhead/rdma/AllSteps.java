@@ -3,11 +3,11 @@ package io.railhead.rdma;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Steps of an end, each of which is taken whatever happens to another. */
+/** Steps of a shutdown, each of which runs whatever happens in another. */
 public final class AllSteps {
     private AllSteps() {}
 
-    /** Runs all of them in their order, and then throws the first failure. */
+    /** Runs all steps in order, then throws the first failure. */
     public static void run(List<Runnable> steps) {
         Throwable first = null;
         for (Runnable step : steps) {

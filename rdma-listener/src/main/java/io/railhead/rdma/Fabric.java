@@ -6,40 +6,47 @@ import io.railhead.rdma.session.ClientSession;
 import java.util.Optional;
 
 /**
- * Moves bytes between leased pages and a peer's memory, one-sided. Every fabric passes the suite
- * {@code FabricContract}. Any thread.
+ * Moves bytes between leased pages and a peer's memory, one-sided. Every fabric passes the test
+ * suite {@code FabricContract}. Any thread.
  */
 public interface Fabric extends AutoCloseable {
 
-    /** As metrics and answers name it: {@code loopback}, {@code verbs}, {@code dc}. */
+    /** Returns the name in metrics and responses: {@code loopback}, {@code verbs}, {@code dc}. */
     String name();
 
     Health health();
 
-    /** Of what this session was opened for. */
+    /** Returns the health for this session. */
     default Health health(ClientSession clientSession) {
         return health();
     }
 
-    /** Whether a device has gone that it holds: it must be closed, or the device may not go. */
+    /**
+     * Returns whether the fabric still holds a removed device: it must be closed, or the kernel
+     * cannot finish the removal.
+     */
     default boolean hasLostDevice() {
         return false;
     }
 
-    /** What it counted since the start, and holds now. */
+    /** Returns the counters since the start, and the current state. */
     FabricStats stats();
 
-    /** Makes a slab's pages usable; called once per slab before any of its pages is. */
+    /**
+     * Registers a slab with the adapters; called once for each slab before any of its pages is
+     * used.
+     */
     void register(Slab slab);
 
     /**
-     * Begins one request's transfer. Throws {@link TransferException} if the buffer is not, or no
-     * longer, what its session registered.
+     * Begins one request's transfer. Throws {@link TransferException} unless the session has this
+     * buffer registered now.
      */
     Transfer begin(RemoteBuffer buffer);
 
     /**
-     * For peers that bring their own queue pairs; empty where there is no such thing, or not now.
+     * Returns the pairing for peers with queue pairs of their own; empty if there is none, or none
+     * now.
      */
     default Optional<Pairing> pairing() {
         return Optional.empty();

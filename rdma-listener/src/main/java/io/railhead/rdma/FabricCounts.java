@@ -39,7 +39,7 @@ public final class FabricCounts {
         copyNanos.add(nanos);
     }
 
-    /** Where pollers count the time that they looked on in vain. */
+    /** Returns the counter for the time that pollers spin in vain. */
     public LongAdder idleSpinNanos() {
         return idleSpinNanos;
     }
@@ -69,7 +69,7 @@ public final class FabricCounts {
     }
 
     /**
-     * Of a fabric that has queue pairs and pollers.
+     * Returns the counts of a fabric that has queue pairs and pollers.
      *
      * @param pollerNanos processor time of each poller, by its thread's name
      */
@@ -83,7 +83,7 @@ public final class FabricCounts {
                 sums(peerRefusals), pairs, pollerNanos);
     }
 
-    /** One more queue pair is in this state. */
+    /** Counts a queue pair that enters this state. */
     public void entered(QueuePairState state) {
         count(queuePairs, state).increment();
     }

@@ -5,21 +5,21 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * A fabric's counts since its start, and what it holds now.
+ * A fabric's counters since its start, and its current state.
  *
  * @param transfers begun
  * @param bytesWritten into peers' memory
  * @param bytesRead from peers' memory
- * @param copyNanos thread time that the copies took
- * @param idleSpinNanos thread time that pollers looked on in vain before they slept
+ * @param copyNanos thread time spent in copies
+ * @param idleSpinNanos thread time that pollers spun in vain before they slept
  * @param sessions open now
- * @param registeredBytes of peers' memory held now; falls when the memory is let go, not when that
- *            was asked
- * @param refusals transfers and slices refused or broken off; what {@code ClientSessions.resolve}
- *            refuses is counted by who asked it
- * @param peerRefusals what was refused to peers on the socket
- * @param queuePairs there are now; {@code sessions} are the open ones
- * @param pollerNanos processor time of each poller since it was started, by its thread's name
+ * @param registeredBytes of peers' memory held now; falls when the memory is released, not when
+ *            that was requested
+ * @param refusals transfers and slices that were refused or aborted; callers count the refusals of
+ *            {@code ClientSessions.resolve}
+ * @param peerRefusals refusals sent to peers on the socket
+ * @param queuePairs the current queue pairs by state; {@code sessions} counts the open ones
+ * @param pollerNanos processor time of each poller since its start, by its thread's name
  */
 public record FabricStats(long transfers, long bytesWritten, long bytesRead, long copyNanos,
         long idleSpinNanos, long sessions, long registeredBytes,
@@ -46,7 +46,10 @@ public record FabricStats(long transfers, long bytesWritten, long bytesRead, lon
                 sums(pollerNanos, other.pollerNanos));
     }
 
-    /** What of it is left once its fabric has been closed: counts, and what is kept for good. */
+    /**
+     * Returns the part that remains after the fabric was closed: the counters, and the queue pairs
+     * kept for good.
+     */
     FabricStats afterItsEnd() {
         return new FabricStats(transfers, bytesWritten, bytesRead, copyNanos, idleSpinNanos, 0, 0,
                 refusals, peerRefusals, queuePairs, pollerNanos);
@@ -66,7 +69,7 @@ public record FabricStats(long transfers, long bytesWritten, long bytesRead, lon
         return peerRefusals.getOrDefault(reason, 0L);
     }
 
-    /** Connections turned away because too many had not proved themselves. */
+    /** Returns how many connections were refused because too many had not proved themselves. */
     public long unprovenRefused() {
         return refused(Refusal.BUSY);
     }

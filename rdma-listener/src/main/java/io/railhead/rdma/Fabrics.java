@@ -12,13 +12,13 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A gateway's fabrics as one: each transfer goes over the fabric that its session was opened for.
- * Any thread.
+ * A gateway's fabrics as one: each transfer uses the fabric that its session was opened for. Any
+ * thread.
  */
 public final class Fabrics implements Fabric {
     private final Map<String, Fabric> byName;
 
-    /** Closes them in the reverse order; no two may have the same name. */
+    /** Takes the fabrics, and closes them in the reverse order; no two may have the same name. */
     public Fabrics(List<Fabric> ownedFabrics) {
         Map<String, Fabric> fabrics = new LinkedHashMap<>();
         for (Fabric fabric : ownedFabrics) {
@@ -42,7 +42,7 @@ public final class Fabrics implements Fabric {
         return String.join("+", byName.keySet());
     }
 
-    /** Usable if any of them is. */
+    /** Returns usable if any fabric is. */
     @Override
     public Health health() {
         if (byName.values().stream().anyMatch(fabric -> fabric.health().usable())) {
@@ -62,7 +62,7 @@ public final class Fabrics implements Fabric {
                 : fabric.health(clientSession);
     }
 
-    /** The sum of theirs. */
+    /** Returns the sum of all fabrics. */
     @Override
     public FabricStats stats() {
         return byName.values()
@@ -87,7 +87,7 @@ public final class Fabrics implements Fabric {
         return fabric.begin(buffer);
     }
 
-    /** All of them, whatever happens to one; throws the first failure. */
+    /** Closes all fabrics, whatever happens in one; throws the first failure. */
     @Override
     public void close() {
         AllSteps.run(new ArrayList<>(byName.values()).reversed()

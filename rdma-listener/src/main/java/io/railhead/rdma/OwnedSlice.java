@@ -6,12 +6,12 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A slice that a transfer owns until its bytes have moved, or until nothing can touch it. It is
- * ended once, by one thread.
+ * A slice that a transfer owns until its bytes have moved, or until nothing can touch it. One
+ * thread ends it, once.
  */
 public final class OwnedSlice {
 
-    /** Which way the bytes go. */
+    /** The direction of the bytes. */
     public enum Direction {
         TO_PEER,
         FROM_PEER
@@ -38,15 +38,18 @@ public final class OwnedSlice {
         return slice.length();
     }
 
-    /** Ends with the slice: the caller's again after a read, closed after a write. */
+    /**
+     * Returns the outcome: after a read, the slice belongs to the caller again; after a write, it
+     * is closed.
+     */
     public CompletableFuture<PageSlice> outcome() {
         return outcome;
     }
 
-    /** The end of a write, which has no slice to give back. */
+    /** Returns the end of a write, which has no slice to return. */
     public CompletionStage<Void> written() {
         CompletableFuture<Void> written = new CompletableFuture<>();
-        // Not a dependent stage: that would wrap the failure.
+        // Not a dependent stage, which would wrap the failure.
         var _ = outcome.whenComplete((_, failure) -> {
             if (failure == null) {
                 written.complete(null);
@@ -57,7 +60,7 @@ public final class OwnedSlice {
         return written;
     }
 
-    /** Nothing touches the bytes any more; a failure is counted with its reason. */
+    /** Ends the slice once nothing touches its bytes; a failure is counted by its reason. */
     public void end(@Nullable TransferException failure, FabricCounts counts) {
         if (failure != null || direction == Direction.TO_PEER) {
             slice.close();

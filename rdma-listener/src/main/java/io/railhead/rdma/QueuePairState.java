@@ -1,15 +1,18 @@
 package io.railhead.rdma;
 
-/** The state of a gateway's queue pair, from its making until it has been destroyed. */
+/** The state of a gateway's queue pair, from its creation to its destruction. */
 public enum QueuePairState {
-    /** Its peer has not proved its session yet. */
+    /** The peer has not proved its session yet. */
     PROVING,
     /** Serves a session. */
     OPEN,
-    /** What is posted runs out; nothing new is. */
+    /** Posted work completes; nothing new is posted. */
     LEAVING,
-    /** In ERR: what was posted is flushed before it is destroyed. */
+    /** In ERR: posted work is flushed before the queue pair is destroyed. */
     BROKEN,
-    /** Could not be destroyed: it and all that it may touch stay until the process ends. */
+    /**
+     * The queue pair could not be destroyed: it and all memory that it may touch stay until the
+     * process ends.
+     */
     KEPT
 }

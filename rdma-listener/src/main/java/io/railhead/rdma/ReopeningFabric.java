@@ -16,18 +16,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A fabric over devices that come and go: where it should be, such as its addresses, is looked up
- * again and again on a virtual thread, and where that has changed another one is opened in its
- * place, on which every slab is registered first. One that is used by sessions, and can be, is left
- * until it no longer is. What could not be opened is tried again, less and less often. One whose
- * device has gone is closed within seconds, and opened again at a later look.
+ * A fabric over devices that come and go. A virtual thread looks up the fabric's place, such as its
+ * addresses, at intervals. After a change it opens a new fabric in place of the old one and
+ * registers every slab there. A usable fabric with sessions stays until it has none, or cannot be
+ * used. A failed open is retried, less and less often. A fabric whose device was removed is closed
+ * within seconds, and opened again at a later lookup.
  *
- * @param <P> the place; one that equals another changes nothing
+ * @param <P> the place; an equal place is no change
  */
 public final class ReopeningFabric<P> implements Fabric {
     private static final Logger log = LoggerFactory.getLogger(ReopeningFabric.class);
 
-    /** The logarithm of the most looks between two tries. */
+    /** The logarithm of the most lookups between two retries. */
     private static final int RAREST = 6;
 
     private static final Duration LOSS_INTERVAL = Duration.ofSeconds(1);
@@ -38,34 +38,34 @@ public final class ReopeningFabric<P> implements Fabric {
     private final Duration interval;
     private final CountDownLatch closing = new CountDownLatch(1);
     private final Thread watch;
-    /** In the order in which they came. Guarded by this. */
+    /** All slabs in order of arrival. Guarded by this object's monitor. */
     private final List<Slab> slabs = new ArrayList<>();
     private volatile FabricStats ofEarlier = FabricStats.NONE;
     private volatile P place;
     private volatile Fabric current;
-    /** One after another. By the constructor, and then the watch. */
+    /** Consecutive failures; used by the constructor, and then by the watch only. */
     private int failures;
     private int looksUntilTry;
 
-    /** Opens one. Blocks. */
+    /** Opens a fabric. Blocks. */
     public interface Opener<P> {
 
         /**
-         * An {@link UnavailableFabric} where there is none; throws where there is one that cannot
-         * be opened now.
+         * Returns an open fabric, or an {@link UnavailableFabric} if there is none at this place;
+         * throws if one cannot be opened now.
          */
         Fabric open(P place) throws IOException;
 
-        /** Whether what was opened last needs nothing that has changed, if that is known. */
+        /** Returns whether the last fabric is unaffected by the change, if that is known. */
         default boolean isStillAt(P place) {
             return false;
         }
     }
 
     /**
-     * Opens it.
+     * Opens the fabric.
      *
-     * @param name of each that is opened
+     * @param name the name of each fabric that is opened
      */
     public ReopeningFabric(String name, Supplier<P> lookup, Opener<P> opener, Duration interval) {
         this.name = name;
@@ -109,7 +109,10 @@ public final class ReopeningFabric<P> implements Fabric {
         }
     }
 
-    /** Until the device is held no more it is still there in part: the next look opens. */
+    /**
+     * Closes a fabric without its device. The device exists in part until the fabric releases it,
+     * so the next lookup opens the new one.
+     */
     private synchronized void letGo() {
         Fabric old = current;
         String reason = old.health().reason();
@@ -121,7 +124,9 @@ public final class ReopeningFabric<P> implements Fabric {
         looksUntilTry = 1;
     }
 
-    /** Two of them could not have the same addresses, so the old one goes first. */
+    /**
+     * Opens the fabric anew. The old one is closed first, since two cannot have the same addresses.
+     */
     private synchronized void reopen(P now) {
         log.info("{}: {} in place of {}", name, now, place);
         Fabric old = current;
@@ -160,7 +165,7 @@ public final class ReopeningFabric<P> implements Fabric {
         }
     }
 
-    /** Where it is now. */
+    /** Returns the current place. */
     public P place() {
         return place;
     }
@@ -185,7 +190,7 @@ public final class ReopeningFabric<P> implements Fabric {
         return ofEarlier.plus(current.stats());
     }
 
-    /** Waits while another one is being opened. */
+    /** Registers a slab; waits while another fabric is being opened. */
     @Override
     public synchronized void register(Slab slab) {
         slabs.add(slab);
@@ -202,7 +207,7 @@ public final class ReopeningFabric<P> implements Fabric {
         return current.pairing();
     }
 
-    /** Blocks; nothing is opened any more afterwards. */
+    /** Closes the fabric and opens none afterwards. Blocks. */
     @Override
     public void close() {
         closing.countDown();

@@ -2,13 +2,13 @@ package io.railhead.rdma;
 
 import static java.util.Objects.requireNonNull;
 
-/** The reason why a transfer was refused or broke off. */
+/** The reason why a transfer was refused or aborted. */
 public final class TransferException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    /** Each has its own S3 error and its own count. */
+    /** The reasons, each with its own S3 error and its own counter. */
     public enum Reason {
-        /** No such session, or it has ended. */
+        /** There is no such session, or it has ended. */
         UNKNOWN_SESSION,
         /** The session belongs to another principal. */
         FOREIGN_SESSION,
@@ -16,11 +16,11 @@ public final class TransferException extends RuntimeException {
         UNKNOWN_KEY,
         /** The address, or address plus length, lies outside the buffer. */
         OUT_OF_BOUNDS,
-        /** The peer lives, and its memory could not be touched by the key and range it named. */
+        /** The peer is alive, but its memory could not be accessed by this key and range. */
         REMOTE_ACCESS,
         /** The peer went away. */
         PEER_GONE,
-        /** Fenced by the request's own deadline or end. */
+        /** The request's own deadline or end fenced the transfer. */
         FENCED,
         /** The fabric is down. */
         UNAVAILABLE

@@ -3,9 +3,9 @@ package io.railhead.rdma;
 import io.railhead.cache.memory.Slab;
 
 /**
- * A fabric that is switched off, or cannot be used on this machine: every transfer is declined.
+ * A fabric that is disabled or cannot be used on this machine: every transfer is declined.
  *
- * @param reason what peers and metrics are told
+ * @param reason the reason that peers and metrics get
  */
 public record UnavailableFabric(String name, String reason) implements Fabric {
 
@@ -19,7 +19,7 @@ public record UnavailableFabric(String name, String reason) implements Fabric {
         return FabricStats.NONE;
     }
 
-    /** Nothing will ever touch it. */
+    /** Does nothing: no transfer will touch the slab. */
     @Override
     public void register(Slab slab) {}
 

@@ -25,9 +25,8 @@ import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider;
 
 /**
- * The one implementation of {@link Backend}. It uses the SDK's asynchronous HTTP client and signer
- * but not its S3 model, which drops headers that it does not know and rewrites what a relay must
- * keep.
+ * The one implementation of {@link Backend}. It uses the SDK's asynchronous HTTP client and signer,
+ * but not its S3 model: that drops unknown headers and rewrites what a relay must keep.
  */
 public final class AwsBackend implements Backend {
     private final BackendConfig config;
@@ -82,7 +81,7 @@ public final class AwsBackend implements Backend {
         return capabilities;
     }
 
-    /** Runs on a virtual thread of its own: a probe is a dozen requests one after another. */
+    /** Probes on a virtual thread of its own: a probe makes a dozen requests one after another. */
     @Override
     public CompletionStage<Capabilities> probe(@Nullable String bucket, Caller caller) {
         CapabilityProbe probe = probe(caller);
@@ -91,7 +90,9 @@ public final class AwsBackend implements Backend {
                 : settle(probe.writing(bucket), true));
     }
 
-    /** A probe that only reads cannot see trailers: it takes back nothing that an answer showed. */
+    /**
+     * Keeps capabilities. A probe that only reads cannot see trailers, so it does not revoke them.
+     */
     private synchronized Capabilities settle(Capabilities seen, boolean byWriting) {
         capabilities = !byWriting && capabilities.trailers() ? seen.withTrailers() : seen;
         probedByWriting = byWriting;
@@ -105,10 +106,11 @@ public final class AwsBackend implements Backend {
     }
 
     /**
-     * What some object shows that is there: nothing is written, and nothing here changes by it.
-     * Empty if the caller can list none; trailers are never seen this way.
+     * Returns the capabilities that reading some existing object shows. Nothing is written, and the
+     * kept capabilities do not change. Empty if the caller can list no object; trailers are never
+     * seen this way.
      *
-     * @param bucket to look in; null for any
+     * @param bucket the bucket to search; null for any
      */
     public CompletionStage<Optional<Capabilities>> look(@Nullable String bucket, Caller caller) {
         return probing(() -> Optional.ofNullable(probe(caller).reading(bucket)));
@@ -165,7 +167,7 @@ public final class AwsBackend implements Backend {
         return sent ? RequestEncoder.TrailerUse.SEND : RequestEncoder.TrailerUse.DROP;
     }
 
-    /** Stores took up trailers together with these headers, which older ones never answer with. */
+    /** Stores adopted trailers together with these headers, which older versions never send. */
     private void learn(@Nullable BackendResponse response) {
         if (response != null && response.status() < 300
                 && (response.headers().contains("x-amz-checksum-algorithm")
@@ -188,24 +190,27 @@ public final class AwsBackend implements Backend {
         return counters.snapshot(storeEndpoints.healthy(), storeEndpoints.size(), gate.state());
     }
 
-    /** Returns whether no request, and no body of an answer, is under way. */
+    /** Returns whether no request, and no response's body, is under way. */
     public boolean isIdle() {
         return connectionPool.isIdle();
     }
 
-    /** Where answers come, and stages complete. */
+    /** Returns the event loops that responses and stages come on. */
     public Iterable<? extends Executor> eventLoops() {
         return connectionPool.eventLoops();
     }
 
-    /** Requests in flight fail first, then connections and threads end. Waits for the threads. */
+    /** Fails requests in flight first, then ends connections and threads. Waits for the threads. */
     @Override
     public void close() {
         connectionPool.close();
         provided.close();
     }
 
-    /** Any answer will do, also a refusal, but that it cannot now: this asks about the endpoint. */
+    /**
+     * Returns whether the endpoint responds. Any response counts, also a refusal, except one that
+     * reports that the endpoint is unavailable.
+     */
     private CompletionStage<Boolean> answers(StoreEndpoint storeEndpoint) {
         BackendRequest request = new BackendRequest("HEAD", new Target(null, "", null),
                 Headers.NONE, new Payload.Empty(), new Caller.Anonymous(), null);

@@ -19,14 +19,14 @@ import java.util.function.Supplier;
  */
 interface BodyFraming {
 
-    /** Of the whole body as sent; negative if unknown. */
+    /** Returns the length of the whole framed body; negative if unknown. */
     long encodedBytes();
 
     void frame(ByteBuffer buffer, Consumer<ByteBuffer> out);
 
     void finish(Consumer<ByteBuffer> out);
 
-    /** The bytes and nothing else. */
+    /** A body without framing. */
     record Plain(long encodedBytes) implements BodyFraming {
         @Override
         public void frame(ByteBuffer buffer, Consumer<ByteBuffer> out) {
@@ -37,7 +37,7 @@ interface BodyFraming {
         public void finish(Consumer<ByteBuffer> out) {}
     }
 
-    /** STREAMING-UNSIGNED-PAYLOAD-TRAILER. */
+    /** The framing of STREAMING-UNSIGNED-PAYLOAD-TRAILER. */
     final class AwsChunked implements BodyFraming {
         /** Some stores refuse chunks of 16 MiB and more. */
         static final long CHUNK_BYTES = 1024 * 1024;

@@ -27,8 +27,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds out what a store can do by asking for it. What an answer does not settle stays as assumed.
- * Blocks: for a virtual thread.
+ * Probes a store's capabilities by requests. Capabilities that a response does not settle stay as
+ * assumed. Blocks: for a virtual thread.
  */
 final class CapabilityProbe {
     private static final Logger LOG = LoggerFactory.getLogger(CapabilityProbe.class);
@@ -54,10 +54,10 @@ final class CapabilityProbe {
         this.caller = caller;
     }
 
-    /** An answer with its body read. */
+    /** A response with its whole body. */
     private record Answer(int status, Headers headers, ByteBuffer body) {}
 
-    /** By a small object of our own, deleted again. */
+    /** Probes by a small object that is written and deleted. */
     Capabilities writing(String bucket) {
         Target target = new Target(bucket, ".railhead-probe/" + UUID.randomUUID(), null);
         try {
@@ -72,9 +72,10 @@ final class CapabilityProbe {
     }
 
     /**
-     * By the first object of more than a few bytes that the caller can list; null if it sees none.
+     * Probes by the first object of more than a few bytes that the caller can list; null if there
+     * is none.
      *
-     * @param bucket to look in; null for any
+     * @param bucket the bucket to search; null for any
      */
     @Nullable
     Capabilities reading(@Nullable String bucket) {
@@ -94,7 +95,7 @@ final class CapabilityProbe {
         if (!isSuccess(put)) {
             return false;
         }
-        // A store that does not know the framing keeps it as content.
+        // A store without support for the framing stores it as content.
         return String.valueOf(CONTENT.length)
                 .equals(exchange(Requests.head(target, caller)).headers().get("Content-Length"));
     }
@@ -190,7 +191,10 @@ final class CapabilityProbe {
         return answer.status() >= 200 && answer.status() < 300;
     }
 
-    /** Neither yes nor no: the caller may not, or the store could not. */
+    /**
+     * Returns whether a response is no evidence: the caller has no right, or the store could not
+     * serve it.
+     */
     private static boolean isRefused(Answer answer) {
         return answer.status() == 403 || answer.status() == 404 || answer.status() >= 500;
     }

@@ -4,7 +4,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** The checksum trailers that S3 knows; what each value measures is fixed by its algorithm. */
+/** The checksum trailers of S3; each algorithm fixes the length of its value. */
 final class ChecksumTrailers {
     private static final Map<String, Integer> VALUE_CHARS = Map.of("x-amz-checksum-crc32", 8,
             "x-amz-checksum-crc32c", 8, "x-amz-checksum-crc64nvme", 12, "x-amz-checksum-sha1", 28,
@@ -14,7 +14,7 @@ final class ChecksumTrailers {
 
     private ChecksumTrailers() {}
 
-    /** Whether the length of the encoded body can be told before it is sent. */
+    /** Returns whether the length of the encoded body is known before it is sent. */
     static boolean areAllKnown(Map<String, Supplier<String>> trailers) {
         return trailers.keySet()
                 .stream()
@@ -29,7 +29,10 @@ final class ChecksumTrailers {
         return total;
     }
 
-    /** {@code name:value} lines; a value of another length is a value of something else. */
+    /**
+     * Returns {@code name:value} lines; a value of another length belongs to another algorithm and
+     * is refused.
+     */
     static String lines(Map<String, Supplier<String>> trailers) {
         StringBuilder lines = new StringBuilder();
         trailers.forEach((name, supplier) -> {

@@ -22,16 +22,19 @@ import software.amazon.awssdk.http.nio.netty.SdkEventLoopGroup;
 import software.amazon.awssdk.utils.AttributeMap;
 
 /**
- * The connections to one store and the few threads that serve them. Timeouts of answers and bodies
- * are {@link StoreAttempt}'s: the client's read timeout runs also while our reader does not ask,
- * which would punish a slow reader for the store.
+ * The connections to one store and the few threads that serve them. {@link StoreAttempt} has the
+ * timeouts of responses and bodies. The HTTP client's own read timeout would also run while the
+ * gateway does not read, and so fail requests of slow clients.
  */
 final class ConnectionPool implements AutoCloseable {
     private static final int MAX_THREADS = 4;
     private static final int MAX_WAITING = 10_000;
     private static final int CLOSING_HOPS = 6;
     private static final Duration TLS_TIMEOUT = Duration.ofSeconds(5);
-    /** Shorter than stores keep one: who takes up a connection that a store ends fails. */
+    /**
+     * The idle time of a connection, shorter than stores keep one: a request on a connection that
+     * the store just closed fails.
+     */
     private static final Duration UNUSED = Duration.ofSeconds(5);
 
     private final SdkEventLoopGroup loops;
@@ -49,7 +52,7 @@ final class ConnectionPool implements AutoCloseable {
                         .name("backend-" + config.name() + "-" + number.getAndIncrement())
                         .unstarted(task))
                 .build();
-        // Now, and not with the first request: whoever starts a thread waits for it.
+        // The threads start now: the first request would wait for them.
         plain.eventLoopGroup().forEach(loop -> loop.execute(() -> {}));
         loops = SdkEventLoopGroup.create(plain.eventLoopGroup(), ResponseValidator::guardedChannel);
         client = client(config);
@@ -80,7 +83,9 @@ final class ConnectionPool implements AutoCloseable {
                 .build());
     }
 
-    /** The configuration alone names a proxy: the SDK would read environment and properties. */
+    /**
+     * Returns the configured proxy only: the SDK would otherwise read environment and properties.
+     */
     private static ProxyConfiguration proxy(BackendConfig.@Nullable Proxy configured) {
         ProxyConfiguration.Builder builder = ProxyConfiguration.builder()
                 .useSystemPropertyValues(false)
@@ -95,7 +100,7 @@ final class ConnectionPool implements AutoCloseable {
         return builder.build();
     }
 
-    /** Retries, watchdogs and probes run here: brief tasks only. */
+    /** Returns the executor of retries, watchdogs and probes: brief tasks only. */
     ScheduledExecutorService timer() {
         return loops.eventLoopGroup();
     }
@@ -104,12 +109,12 @@ final class ConnectionPool implements AutoCloseable {
         return loops.eventLoopGroup();
     }
 
-    /** Whoever waits for a store and has to hear when there is no more point in it. */
+    /** Work that waits for a store and can be aborted. */
     interface Abortable {
         void abort(BackendException cause);
     }
 
-    /** Paired with {@link #ended}. */
+    /** Registers work under way; paired with {@link #ended}. */
     void began(Abortable work) {
         running.add(work);
         if (closed) {
@@ -136,7 +141,7 @@ final class ConnectionPool implements AutoCloseable {
                 .build());
     }
 
-    /** First whoever waits is told, then the connections and threads end. */
+    /** Aborts waiting work first, then ends connections and threads. */
     @Override
     public void close() {
         if (closed) {
@@ -151,9 +156,7 @@ final class ConnectionPool implements AutoCloseable {
                 .awaitUninterruptibly(5, TimeUnit.SECONDS);
     }
 
-    /**
-     * Connections that end still have something to tell each other's threads: it is heard first.
-     */
+    /** Runs queued tasks first: connections that end pass tasks to each other's threads. */
     private void settle() {
         for (int hop = 0; hop < CLOSING_HOPS; hop++) {
             for (EventExecutor loop : loops.eventLoopGroup()) {

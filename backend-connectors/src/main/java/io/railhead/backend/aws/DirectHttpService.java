@@ -6,12 +6,15 @@ import software.amazon.awssdk.http.urlconnection.ProxyConfiguration;
 import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
 
 /**
- * The HTTP client by which the SDK's providers of credentials ask STS: without the proxies that
- * environment and system properties name. The SDK makes it by its name.
+ * The HTTP client with which the SDK's credential providers call STS, without the proxies that
+ * environment and system properties name. The SDK creates it by its name.
  */
 public final class DirectHttpService implements SdkHttpService {
 
-    /** Before the first provider is made: it keeps the client that it begins with. */
+    /**
+     * Installs this service before the first provider is created: a provider keeps its first
+     * client.
+     */
     static void install() {
         System.setProperty("software.amazon.awssdk.http.service.impl",
                 DirectHttpService.class.getName());

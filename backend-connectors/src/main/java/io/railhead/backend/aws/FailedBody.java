@@ -3,7 +3,7 @@ package io.railhead.backend.aws;
 import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 
-/** A body that is no longer to be had. */
+/** A body that is not available any more. */
 final class FailedBody implements Subscription {
     private FailedBody() {}
 

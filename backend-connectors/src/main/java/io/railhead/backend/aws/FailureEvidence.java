@@ -19,7 +19,7 @@ final class FailureEvidence {
 
     private record Outcome(boolean failed, long atNanos) {}
 
-    /** @param enough distinct objects that must have failed */
+    /** @param enough the number of distinct objects that must have failed */
     FailureEvidence(int enough) {
         this.enough = enough;
     }
@@ -33,7 +33,7 @@ final class FailureEvidence {
         add(target, new Outcome(true, nowNanos));
     }
 
-    /** Nothing is kept of it while nothing has failed. */
+    /** Notes a response. Nothing is kept while nothing has failed. */
     void answered(Target target, long nowNanos) {
         if (!outcomes.isEmpty()) {
             add(target, new Outcome(false, nowNanos));

@@ -5,8 +5,8 @@ import io.railhead.backend.FetchTurn;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets as many fetches go to a store as it stands; the others wait for their turn. Any thread;
- * nobody waits here but fetches, and none is begun under the lock.
+ * Admits as many fetches to a store as it can take; the others wait for their turn. Any thread;
+ * only fetches wait here, and none is started under the lock.
  */
 final class FetchGate {
     private final FetchLimit limit;
@@ -18,12 +18,10 @@ final class FetchGate {
         limit = new FetchLimit(bounds);
     }
 
-    /** As it is now. */
+    /** The current state. */
     record State(int limit, int underWay, int waiting) {}
 
-    /**
-     * @param fetch begun now or later, on any thread; ends with one {@link #left}
-     */
+    /** @param fetch started now or later, on any thread; must end with one {@link #left} */
     void enter(FetchTurn turn, Runnable fetch) {
         synchronized (this) {
             waiting.add(turn, fetch);
@@ -31,7 +29,7 @@ final class FetchGate {
         admit();
     }
 
-    /** The store's word on a fetch that is under way still. */
+    /** Notes the response to a fetch that is still under way. */
     synchronized void answered(long nanos) {
         limit.answered(nanos, underWay >= limit.now());
     }
@@ -47,14 +45,17 @@ final class FetchGate {
         admit();
     }
 
-    /** One thread at a time, so that what ends at once begins the next without a deeper stack. */
+    /**
+     * Starts admitted fetches, one thread at a time: a fetch that ends at once starts the next
+     * without a deeper stack.
+     */
     private void admit() {
         for (Runnable next = next(true); next != null; next = next(false)) {
             begin(next);
         }
     }
 
-    /** What throws must not keep the others waiting for ever. */
+    /** Starts a fetch. One that throws must not block the others for ever. */
     private void begin(Runnable fetch) {
         boolean begun = false;
         try {

@@ -13,9 +13,9 @@ final class FetchLimit {
     private static final double WHEN_REFUSED = 0.5;
     private static final double WHEN_SLOW = 0.8;
     private static final int SLOW = 4;
-    /** Below it no answer is slow, whatever the fastest was. */
+    /** Below this time no response counts as slow, whatever the fastest one took. */
     private static final long SLOW_NANOS = 20_000_000;
-    /** What a store has become is what it can, after a while. */
+    /** Growth of the best time, so that it adapts to a store that has become slower. */
     private static final double FORGETTING = 1.01;
 
     private final int least;
@@ -45,8 +45,8 @@ final class FetchLimit {
     }
 
     /**
-     * @param nanos until the answer's head
-     * @param isFull whether as many as may be were under way
+     * @param nanos until the response's head
+     * @param isFull whether the limit was reached
      */
     void answered(long nanos, boolean isFull) {
         if (spared > 0) {
@@ -74,10 +74,9 @@ final class FetchLimit {
     }
 
     /**
-     * The store refused for now, or did not answer in time.
+     * Notes that the store refused for now, or did not respond in time.
      *
-     * @param underWay others, which were sent before it was known: what becomes of them says
-     *            nothing new
+     * @param underWay fetches that were sent before: their outcome is no further evidence
      */
     void refused(int underWay) {
         if (spared > 0) {

@@ -6,7 +6,7 @@ import java.util.Optional;
 import org.reactivestreams.Subscriber;
 import software.amazon.awssdk.http.async.SdkHttpContentPublisher;
 
-/** A body that is at hand, as the SDK's clients take it. Can be subscribed to again. */
+/** A body in memory, for the SDK's clients. Can be subscribed to again. */
 record FixedContent(FixedBody body) implements SdkHttpContentPublisher {
     static final FixedContent NONE = of(ByteBuffer.allocate(0));
 

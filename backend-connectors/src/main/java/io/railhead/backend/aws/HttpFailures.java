@@ -34,7 +34,7 @@ final class HttpFailures {
         return new BackendException(reason, "no answer: " + why, thrown);
     }
 
-    /** Picks the more telling of two reasons: a lacking connection tells most. */
+    /** Returns the more specific of two reasons: a missing connection comes first. */
     private static Reason more(Reason known, Throwable cause) {
         if (known == Reason.UNREACHABLE || isUnreachable(cause)) {
             return Reason.UNREACHABLE;
@@ -55,7 +55,10 @@ final class HttpFailures {
                 || cause instanceof NotSslRecordException || isOfProxy(cause);
     }
 
-    /** The SDK has no type for a proxy that refuses to connect, and no word of its reason. */
+    /**
+     * Recognises a proxy that refuses to connect: the SDK has no exception type for it, and does
+     * not give its reason.
+     */
     private static boolean isOfProxy(Throwable cause) {
         return cause instanceof IOException && ("Could not connect to proxy"
                 .equals(cause.getMessage())

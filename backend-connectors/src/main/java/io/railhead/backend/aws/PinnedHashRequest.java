@@ -6,9 +6,9 @@ import software.amazon.awssdk.http.SdkHttpMethod;
 import software.amazon.awssdk.http.SdkHttpRequest;
 
 /**
- * A request whose {@code x-amz-content-sha256} stays as given. The SDK's signer has no way to take
- * a hash that is already known (a client's, or one of a body not yet read): with payload signing
- * off it writes UNSIGNED-PAYLOAD, and that one write is not let through.
+ * A request whose {@code x-amz-content-sha256} stays as set. The SDK's signer cannot take a known
+ * hash, such as a client's, or one of a body that is not read yet. With payload signing off it
+ * writes UNSIGNED-PAYLOAD, and this class ignores that one write.
  */
 final class PinnedHashRequest implements SdkHttpRequest {
     private static final String HASH_HEADER = "x-amz-content-sha256";
@@ -63,7 +63,7 @@ final class PinnedHashRequest implements SdkHttpRequest {
         return request.headers();
     }
 
-    /** Passes everything on but a new value for the one header. */
+    /** Passes on every change except a new value for this header. */
     private record Pinning(SdkHttpRequest.Builder builder) implements SdkHttpRequest.Builder {
 
         @Override

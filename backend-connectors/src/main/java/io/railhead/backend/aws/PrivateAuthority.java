@@ -12,7 +12,7 @@ import java.util.Collection;
 import javax.net.ssl.TrustManagerFactory;
 import software.amazon.awssdk.http.TlsTrustManagersProvider;
 
-/** Trust in the certificates of one PEM file and in nothing else. */
+/** Trust in the certificates of one PEM file only. */
 public final class PrivateAuthority {
     private PrivateAuthority() {}
 

@@ -17,10 +17,10 @@ import software.amazon.awssdk.identity.spi.AwsSessionCredentialsIdentity;
 import software.amazon.awssdk.utils.SdkAutoCloseable;
 
 /**
- * A credential of the SDK's provider, which reads files and asks other machines, without ever
- * waiting for it: a virtual thread asks it, one question at a time, and its last credential serves
- * meanwhile, until that expires. The SDK's providers renew what they hold in time, so they are
- * asked often. Any thread.
+ * A credential of the SDK's provider, which reads files and calls other machines; callers never
+ * wait for that. A virtual thread asks the provider, one call at a time. The last credential is
+ * used meanwhile, until it expires. The SDK's providers renew their credentials in time, so they
+ * are asked often. Any thread.
  */
 final class ProvidedCredential implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ProvidedCredential.class);
@@ -32,7 +32,7 @@ final class ProvidedCredential implements AutoCloseable {
     private volatile @Nullable Given last;
     private volatile @Nullable Long failedAtNanos;
 
-    /** @param expires null: never */
+    /** @param expires null for never */
     private record Given(Caller.Credential credential, @Nullable Instant expires,
             long askedAtNanos) {}
 
@@ -41,7 +41,10 @@ final class ProvidedCredential implements AutoCloseable {
         this.nanoClock = nanoClock;
     }
 
-    /** What to sign with now; fails with {@link BackendException} if nothing gives any. */
+    /**
+     * Returns the credential to sign with now; fails with {@link BackendException} if there is
+     * none.
+     */
     CompletionStage<Caller.Credential> now() {
         Given given = last;
         if (given == null || isExpired(given)) {
@@ -53,7 +56,7 @@ final class ProvidedCredential implements AutoCloseable {
         return CompletableFuture.completedStage(given.credential());
     }
 
-    /** Who cannot answer is left alone for a while too. */
+    /** Returns whether the provider failed lately; then it is not asked for a while. */
     private boolean hasJustFailed() {
         Long failed = failedAtNanos;
         return failed != null && !isPast(failed);
@@ -91,7 +94,8 @@ final class ProvidedCredential implements AutoCloseable {
             found = resolve();
             failedAtNanos = null;
         } catch (RuntimeException | LinkageError e) {
-            // The SDK looks for further modules by name; whatever comes, those who wait are told.
+            // The SDK loads further modules by name; whatever that throws, waiting callers must be
+            // told.
             LOG.warn("no credential for the store from the default provider chain: {}",
                     e.getMessage());
             failure = e;

@@ -12,11 +12,10 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Paths and queries in the one spelling that both ends compute the same signature from. A key's
- * bytes are never changed: nothing is normalised, no slash merged, no dot segment resolved. Only
- * how a byte is written may change ({@code %7e} becomes {@code ~}, {@code (} becomes {@code %28}),
- * because some stores verify what arrived and others what they would have written; the official
- * clients send this spelling to begin with.
+ * Paths and queries in the one form from which both ends compute the same signature. A key's bytes
+ * never change: no slash is merged, no dot segment resolved. Only a byte's encoding may change
+ * ({@code %7e} becomes {@code ~}, {@code (} becomes {@code %28}). Some stores verify the received
+ * form, others their own canonical one; the official clients send this form.
  */
 final class RawUri {
     /** RFC 3986's {@code path-absolute}. */
@@ -25,21 +24,21 @@ final class RawUri {
 
     private RawUri() {}
 
-    /** The path with each byte written as SigV4 writes it; slashes stay. */
+    /** Returns the path with each byte in SigV4's form; slashes stay. */
     static String canonicalPath(String raw) {
         return PercentCodec.encodePath(PercentCodec.decodeLeniently(raw));
     }
 
-    /** The path as it came, where that can be said in HTTP; else its canonical spelling. */
+    /** Returns the path unchanged if it is valid in HTTP, else its canonical form. */
     static String unchangedPath(String raw) {
         return SENDABLE.matcher(raw).matches() ? raw : canonicalPath(raw);
     }
 
     /**
-     * Names and values in their order, decoded; a null value had no equals sign. A plus is a space,
-     * as stores read it.
+     * Returns decoded names and values in order; a null value had no equals sign. A plus is a
+     * space, as stores read it.
      *
-     * @throws IllegalArgumentException if it is not UTF-8, which no store accepts
+     * @throws IllegalArgumentException on bytes that are not UTF-8, which no store accepts
      */
     static Map<String, List<@Nullable String>> parameters(@Nullable String rawQuery) {
         Map<String, List<@Nullable String>> parameters = new LinkedHashMap<>();

@@ -21,18 +21,21 @@ import software.amazon.awssdk.http.SdkHttpMethod;
 import software.amazon.awssdk.http.SdkHttpRequest;
 import software.amazon.awssdk.http.async.SdkHttpContentPublisher;
 
-/** Turns a {@link BackendRequest} into what goes to one endpoint: address, framing, signature. */
+/** Encodes a {@link BackendRequest} for one endpoint: address, framing, signature. */
 final class RequestEncoder {
-    /** Ours to set, whatever the request says. */
+    /** Headers that the gateway sets, whatever the request has. */
     private static final Set<String> OURS = Set.of("host", "content-length", "transfer-encoding",
             "connection", "expect", "authorization", "x-amz-date", "x-amz-content-sha256",
             "x-amz-security-token", "x-amz-trailer", "x-amz-decoded-content-length");
-    /** Of one hop, whoever signed. */
+    /** Headers of one hop, whoever signed the request. */
     private static final Set<String> FRAMING = Set.of("host", "content-length",
             "transfer-encoding", "connection", "expect");
     private static final String UNSIGNED_TRAILER = "STREAMING-UNSIGNED-PAYLOAD-TRAILER";
     private static final String NO_BYTES_SHA256 = sha256(ByteBuffer.allocate(0));
-    /** From here on, and where the length is unknown, a refusal is worth waiting for. */
+    /**
+     * The size from which an early refusal is worth waiting for; so is every body of unknown
+     * length.
+     */
     private static final long EXPECT_BYTES = 1024 * 1024;
 
     private final BackendConfig config;
@@ -45,21 +48,19 @@ final class RequestEncoder {
         this.counters = counters;
     }
 
-    /**
-     * @param stream the body once more if it flows, for its progress; else null
-     */
+    /** @param stream the streamed body, whose progress is watched; null for a fixed body */
     record Message(SdkHttpRequest request, SdkHttpContentPublisher body,
             @Nullable StreamBody stream) {
 
-        /** Whether the body stays here until the store, not only a connection, wants it. */
+        /** Returns whether the body is sent only after the store has asked for it. */
         boolean waitsToBeAskedFor() {
             return request.firstMatchingHeader("Expect").isPresent();
         }
     }
 
     /**
-     * @param trailers whether this store takes aws-chunked trailers
-     * @throws IllegalArgumentException if this cannot be said in HTTP to an S3 store
+     * @param trailers whether this store accepts aws-chunked trailers
+     * @throws IllegalArgumentException if the request is not valid in HTTP
      */
     Message write(BackendRequest request, URI endpoint, TrailerUse trailers) {
         SdkHttpRequest.Builder out = SdkHttpRequest.builder().method(method(request.method()));
@@ -83,7 +84,7 @@ final class RequestEncoder {
         };
     }
 
-    /** Whether a store may be sent trailers. */
+    /** The use of trailers for a store. */
     enum TrailerUse {
         SEND,
         DROP
@@ -114,7 +115,10 @@ final class RequestEncoder {
         return new Message(sign(out, hash, request.caller()), body, body);
     }
 
-    /** Only uploads: not every store says to a form or a document that it may come. */
+    /**
+     * Returns whether to send Expect. Only uploads do: some stores do not answer it for a form or a
+     * document.
+     */
     private static boolean asksFirst(BackendRequest request, Payload.Stream stream) {
         boolean asked = "100-continue".equalsIgnoreCase(request.headers().get("expect"));
         return request.method().equals("PUT") && !request.target().rawKey().isEmpty()
@@ -146,8 +150,8 @@ final class RequestEncoder {
     }
 
     /**
-     * A preflight is signed as the request that it is about, which is what Ceph RGW verifies: other
-     * stores verify none.
+     * Signs the request. A preflight is signed with the method of the request to come, which is
+     * what Ceph RGW verifies; other stores verify none.
      */
     private SdkHttpRequest signed(SdkHttpRequest request, String hash,
             Caller.Credential credential) {
@@ -163,8 +167,8 @@ final class RequestEncoder {
     }
 
     /**
-     * The connection goes to the endpoint as configured also when the bucket is in the host name:
-     * that name has to be understood by the store, not to resolve here.
+     * Sets the address. The connection goes to the configured endpoint even if the bucket is in the
+     * host name: the store must know that name, and the gateway need not resolve it.
      */
     private void address(SdkHttpRequest.Builder out, Target target, URI endpoint,
             Caller caller) {
@@ -191,7 +195,10 @@ final class RequestEncoder {
         }
     }
 
-    /** The SDK's interface is not annotated, but it does tell {@code ?acl} from {@code ?acl=}. */
+    /**
+     * Appends values. The SDK's interface is not annotated, but it distinguishes {@code ?acl} from
+     * {@code ?acl=}.
+     */
     @SuppressWarnings("NullAway")
     private static void append(SdkHttpRequest.Builder out, String name,
             List<@Nullable String> values) {
@@ -204,7 +211,8 @@ final class RequestEncoder {
             if (ours.contains(name.toLowerCase(Locale.ROOT))) {
                 return;
             }
-            // Else it would fail on the connection, as if that were the store's fault.
+            // Refused here: otherwise it would fail on the connection, and look like the store's
+            // fault.
             if (HttpHeaderValidationUtil.validateValidHeaderValue(value) >= 0) {
                 throw new IllegalArgumentException("no value of a header: " + name);
             }

@@ -14,10 +14,10 @@ import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 
 /**
- * An answer's body, for one subscriber: demand goes through to the socket, the length is held
- * against Content-Length, and a store that stalls while we wait for it is cut off. Time that the
- * subscriber takes is its own and is not counted. Signals come on the connection's event loop;
- * demand and cancellation may come from any thread.
+ * A response's body, for one subscriber. Demand reaches the socket, and the length is compared with
+ * Content-Length. A store that stalls while the gateway waits is cut off; the subscriber's own time
+ * does not count. Signals come on the connection's event loop; demand and cancellation may come
+ * from any thread.
  */
 final class ResponseBody implements Publisher<ByteBuffer>, Subscriber<ByteBuffer>, Subscription {
     private static final long NOT_WAITING = Long.MIN_VALUE;
@@ -29,7 +29,7 @@ final class ResponseBody implements Publisher<ByteBuffer>, Subscriber<ByteBuffer
     private final long idleNanos;
     private final Counters counters;
     private final AtomicBoolean subscribed = new AtomicBoolean();
-    /** Set once the source has its subscriber. */
+    /** Set once the source has a subscriber. */
     private final AtomicBoolean taken = new AtomicBoolean();
     private final AtomicBoolean over = new AtomicBoolean();
     private final AtomicLong demand = new AtomicLong();
@@ -41,9 +41,7 @@ final class ResponseBody implements Publisher<ByteBuffer>, Subscriber<ByteBuffer
     private @Nullable BackendException failure; // guarded by this
     private boolean announced; // guarded by this
 
-    /**
-     * @param expectedBytes or -1 if the answer does not say
-     */
+    /** @param expectedBytes the declared length; -1 if unknown */
     ResponseBody(Publisher<ByteBuffer> source, long expectedBytes, StoreAttempt storeAttempt,
             ConnectionPool connectionPool, Duration idleTimeout, Counters counters) {
         this.source = source;
@@ -107,7 +105,7 @@ final class ResponseBody implements Publisher<ByteBuffer>, Subscriber<ByteBuffer
         source.request(n);
     }
 
-    /** The exchange ends behind it: a backend that is closed waits for those that have not. */
+    /** Cancels the body, and then ends the attempt: a backend that closes waits for attempts. */
     @Override
     public void cancel() {
         if (over.compareAndSet(false, true)) {
@@ -119,13 +117,13 @@ final class ResponseBody implements Publisher<ByteBuffer>, Subscriber<ByteBuffer
         }
     }
 
-    /** Has the source release what it keeps, which it does for its subscriber alone. */
+    /** Makes the source release its buffers, which it does only for a subscriber. */
     private void release() {
         Subscription subscription = upstream;
         if (subscription != null) {
             subscription.cancel();
         } else if (taken.compareAndSet(false, true)) {
-            source.subscribe(this); // which cancels
+            source.subscribe(this); // onSubscribe then cancels
         }
     }
 
@@ -162,7 +160,7 @@ final class ResponseBody implements Publisher<ByteBuffer>, Subscriber<ByteBuffer
         }
     }
 
-    /** On the event loop only. */
+    /** Fails the body; on the event loop only. */
     void fail(BackendException cause) {
         Subscriber<? super ByteBuffer> reader;
         boolean late;
@@ -196,7 +194,7 @@ final class ResponseBody implements Publisher<ByteBuffer>, Subscriber<ByteBuffer
 
     private void ended() {
         synchronized (this) {
-            // The client's pool leads here for as long as the connection is idle.
+            // Cleared, since the pool refers to this object while the connection is idle.
             downstream = null;
         }
         ScheduledFuture<?> watching = watchdog;
@@ -211,7 +209,7 @@ final class ResponseBody implements Publisher<ByteBuffer>, Subscriber<ByteBuffer
             return;
         }
         if (waitingSince == NOT_WAITING && demand.get() > 0) {
-            waitingSince = System.nanoTime(); // a request and a buffer crossed
+            waitingSince = System.nanoTime(); // demand and a buffer crossed
         }
         long since = waitingSince;
         long left = since == NOT_WAITING ? idleNanos : since + idleNanos - System.nanoTime();

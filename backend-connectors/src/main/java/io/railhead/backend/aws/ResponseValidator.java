@@ -33,53 +33,61 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Watches that each request gets one answer, and that one whole. The SDK's handlers behind it take
- * a chunked body that was cut off for a complete one, and bytes beyond an answer's end for the next
- * answer; here the first is an error and the second closes the connection. An answer's end is kept
- * back until all that came with it has been looked at: with it the connection is given to whoever
- * waits for one, who asks at once. Nor do they know interim answers but the one that they wait for,
- * and they do not listen while a request is being sent: a store that refuses in the middle of a
- * body is heard here at once, and its connection ends, for the rest of the body does not come. A
- * store that refuses and closes makes writes fail: its answer, received before, still counts, so a
- * failed write neither closes the connection nor is told. One per connection, on its event loop.
+ * Checks that each request gets exactly one complete response, and corrects four faults of the
+ * SDK's handlers behind it. One handler for each connection, on its event loop.
+ *
+ * <ul>
+ * <li>They take a chunked body that was cut off for a complete one; here that is an error.
+ * <li>They take bytes behind a response's end for the next response; here those close the
+ * connection. The end is held back until all bytes that came with it were checked, since it frees
+ * the connection for the next request.
+ * <li>They do not read while they send. Here a refusal in the middle of an upload is delivered at
+ * once, and the connection is closed, since the rest of the body does not come.
+ * <li>They handle no interim response except an expected 100; others are dropped here.
+ * </ul>
+ *
+ * A store that refuses and closes makes writes fail. Its response, received before, still counts:
+ * a failed write neither closes the connection nor is reported.
  */
 final class ResponseValidator extends ChannelDuplexHandler {
-    /** As much as one read from the socket gives. */
+    /** The size of one read from the socket. */
     private static final int CHUNK_BYTES = 64 << 10;
-    /** Of a status line, and of a line before a chunk. */
+    /** The longest status line, and the longest line before a chunk. */
     static final int MAX_LINE_BYTES = 8 << 10;
-    /** Of all headers together, and of all trailers: S3's own stay below 16 KiB. */
+    /** The limit of all headers together, and of all trailers: S3's own stay below 16 KiB. */
     static final int MAX_HEADERS_BYTES = 64 << 10;
 
     private final Decoder decoder = new Decoder();
     private boolean asked;
-    /** Whether the request's end is still to come. */
+    /** Whether the request's end has not been sent yet. */
     private boolean sending;
-    /** Whether the store is to say that the body may come. */
+    /** Whether the store must still ask for the body. */
     private boolean expecting;
     private boolean interim;
-    /** Whether what comes is an interim answer that nobody waits for. */
+    /** Whether the current message is an unexpected interim response. */
     private boolean dropping;
     private boolean answering;
     /** Set for methods whose requests may have a body. */
     private boolean uploading;
-    /** Whether the request's body is what is to be stored. */
+    /** Whether the request's body is what the store must store. */
     private boolean storing;
     /**
-     * A success that came before the request's end, where the store may have done without: it is
-     * heard then. Where the body is to be stored it cannot be true, and is heard at once.
+     * A success that came before the request's end. It is delivered after that end if the store may
+     * not need the body. If the body must be stored, such a success is an error and is delivered at
+     * once.
      */
     private final List<Object> early = new ArrayList<>();
     private @Nullable LastHttpContent end;
 
-    /** A connection that is guarded before anybody can ask by it. */
+    /** Returns a connection that is guarded before any request uses it. */
     static NioSocketChannel guardedChannel() {
         return new GuardedChannel();
     }
 
     /**
-     * Guards itself as soon as the SDK has set it up, which is later where a proxy tunnels it: the
-     * codec of the tunnel comes and goes first. Whoever asks takes the pipeline from here before.
+     * A channel that adds its guard as soon as the SDK has set it up. With a proxy that is later,
+     * since the tunnel's codec comes and goes first. Every request takes the pipeline from here
+     * before its first use.
      */
     private static final class GuardedChannel extends NioSocketChannel {
         private volatile boolean guarded;
@@ -97,7 +105,7 @@ final class ResponseValidator extends ChannelDuplexHandler {
             return pipeline;
         }
 
-        /** The SDK's logger is the last handler of those that stay. */
+        /** Adds the guard; the SDK's logger is the last of the handlers that stay. */
         private synchronized void guard(ChannelPipeline pipeline) {
             ChannelHandlerContext codec = pipeline.context(HttpClientCodec.class);
             if (!guarded && codec != null && pipeline.context(LoggingHandler.class) != null) {
@@ -109,18 +117,18 @@ final class ResponseValidator extends ChannelDuplexHandler {
         }
     }
 
-    /** What turns bytes into the messages that it watches, to stand before it. */
+    /** Returns the codec that must stand before this handler. */
     ChannelHandler codec() {
         return new CombinedChannelDuplexHandler<>(decoder, new HttpRequestEncoder());
     }
 
     /**
-     * Netty's own, with limits of ours, and with bodies in larger pieces than 8 KiB, since each
-     * passes a dozen handlers.
+     * Netty's decoder with the gateway's limits, and with larger body pieces than 8 KiB, since each
+     * piece passes a dozen handlers.
      */
     private static final class Decoder extends HttpResponseDecoder {
         private boolean ofHead;
-        /** Whether bytes have come that are no message yet. */
+        /** Whether bytes of an incomplete message have come. */
         private boolean begun;
 
         Decoder() {
@@ -170,7 +178,7 @@ final class ResponseValidator extends ChannelDuplexHandler {
         }));
     }
 
-    /** An answer, or the connection's end, says more than a failed write, and comes behind it. */
+    /** Handles a failed write: the response or the connection's end, which follows, says more. */
     private void unwritten(ChannelHandlerContext ctx, Throwable cause, ChannelPromise promise) {
         if (cause instanceof IOException && ctx.channel().isActive()) {
             ctx.read();
@@ -254,18 +262,21 @@ final class ResponseValidator extends ChannelDuplexHandler {
         handOnEnd(ctx);
         ctx.fireChannelReadComplete();
         if (dropping) {
-            // Nobody else heard anything that would make them read on.
+            // No other handler got a message that would make it read on.
             ctx.read();
         }
         listenWhileSending(ctx);
     }
 
-    /** Many stores close behind it without saying so, and the next upload would be lost. */
+    /**
+     * Returns whether an upload was refused. Many stores then close without saying so, and the next
+     * upload on the connection would be lost.
+     */
     private boolean isRefusedUpload(HttpResponse head) {
         return uploading && head.status().code() >= HttpResponseStatus.BAD_REQUEST.code();
     }
 
-    /** It may come once. */
+    /** Returns whether an interim response is expected; one 100 Continue is, once. */
     private boolean isExpected(HttpResponse interimAnswer) {
         boolean expected = expecting
                 && interimAnswer.status().equals(HttpResponseStatus.CONTINUE);

@@ -16,21 +16,21 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request until its answer's head, over as many attempts as it may have. Attempts follow one
- * another, so their state needs no lock; the deadline may strike at any time and wins by completing
- * the answer.
+ * One request up to its response's head, with all its attempts. Attempts follow one another, so
+ * their state needs no lock. The deadline may expire at any time, and wins by completing the
+ * answer.
  */
 final class RetryingCall implements ConnectionPool.Abortable {
 
     private static final int SLOW_DOWN = 503;
     private static final int TOO_MANY = 429;
 
-    /** What every request to one store shares. */
+    /** The shared parts of all requests to one store. */
     record Route(BackendConfig config, ConnectionPool transport, StoreEndpoints endpoints,
             RequestEncoder encoder,
             Tuning tuning, Counters counters) {}
 
-    /** What fetches wait for. */
+    /** The gate of a fetch, and its place there. */
     record Admission(FetchGate gate, FetchTurn turn) {}
 
     private final Route route;
@@ -46,9 +46,7 @@ final class RetryingCall implements ConnectionPool.Abortable {
     private volatile @Nullable ScheduledFuture<?> deadline;
     private int attempts;
 
-    /**
-     * @param admission what each attempt waits for; null where none waits
-     */
+    /** @param admission the gate that each attempt waits for; null for none */
     RetryingCall(Route route, BackendRequest request, RequestEncoder.TrailerUse trailers,
             @Nullable Admission admission) {
         this.route = route;
@@ -89,9 +87,7 @@ final class RetryingCall implements ConnectionPool.Abortable {
         }
     }
 
-    /**
-     * @param leave called once, when the exchange is over, its body included
-     */
+    /** @param leave called once at the end of the attempt, its body included */
     private void attempt(@Nullable StoreEndpoint failedBefore, Runnable leave) {
         if (answer.isDone()) {
             leave.run();
@@ -114,7 +110,7 @@ final class RetryingCall implements ConnectionPool.Abortable {
         storeAttempt = next;
         if (answer.isDone()) {
             leave.run();
-            return; // called off meanwhile
+            return; // aborted meanwhile
         }
         storeEndpoint.claim();
         route.counters().sent(request, attempts);
@@ -132,7 +128,10 @@ final class RetryingCall implements ConnectionPool.Abortable {
         }
     }
 
-    /** For a connection, and for a store that is asked first, whose word cannot be told from it. */
+    /**
+     * Returns the longest wait for a connection. With Expect it includes the store's reply, which
+     * cannot be told apart.
+     */
     private Duration patience(RequestEncoder.Message message) {
         Duration connecting = route.config().connectTimeout().multipliedBy(2);
         Duration asking = route.config().idleTimeout().dividedBy(2);
@@ -189,7 +188,9 @@ final class RetryingCall implements ConnectionPool.Abortable {
                 failure == null ? new IllegalStateException("no answer") : failure));
     }
 
-    /** Turns a time-out into BUSY if the pool is exhausted, which says nothing of the store. */
+    /**
+     * Replaces a timeout by BUSY if the pool is exhausted, which is no evidence about the store.
+     */
     private BackendException orBusy(BackendException cause) {
         StoreAttempt last = storeAttempt;
         int most = route.config().maxConnections();
@@ -207,14 +208,14 @@ final class RetryingCall implements ConnectionPool.Abortable {
         };
     }
 
-    /** Returns whether the status is a failure of the store's, for now or for this object. */
+    /** Returns whether the status is a failure of the store, for now or for this object. */
     static boolean isStoreFailure(int status) {
         return status == 500 || status == 502 || status == 503 || status == 504;
     }
 
     /**
-     * Whether the store cannot have acted on the attempt that failed, or may do so again. It cannot
-     * act on a body of which it was never sent a byte.
+     * Returns whether a retry is safe: the request is idempotent, or its body was never requested,
+     * so that the store cannot have acted.
      */
     private boolean mayRepeat() {
         StoreAttempt last = storeAttempt;
@@ -222,7 +223,7 @@ final class RetryingCall implements ConnectionPool.Abortable {
                 && last.withdrawBody());
     }
 
-    /** Whether another attempt is under way. */
+    /** Starts another attempt; false if none is allowed. */
     private boolean retry(StoreEndpoint storeEndpoint) {
         if (attempts >= route.config().maxAttempts() || answer.isDone()) {
             return false;
@@ -243,8 +244,8 @@ final class RetryingCall implements ConnectionPool.Abortable {
     }
 
     /**
-     * The deadline. A body that flows may take as long as it keeps flowing; the store's time to
-     * answer begins when it has all of it.
+     * Enforces the deadline. A streamed body may take as long as it makes progress; the store's
+     * time to respond begins at its end.
      */
     private void watch() {
         if (answer.isDone()) {
@@ -278,7 +279,7 @@ final class RetryingCall implements ConnectionPool.Abortable {
         }
     }
 
-    /** Fails the answer, and cuts the attempt under way if there is one. Any thread. */
+    /** Fails the request, and aborts the current attempt. Any thread. */
     @Override
     public void abort(BackendException cause) {
         fail(cause);

@@ -18,7 +18,7 @@ import software.amazon.awssdk.http.auth.spi.signer.HttpSigner;
 import software.amazon.awssdk.http.auth.spi.signer.SignRequest;
 import software.amazon.awssdk.identity.spi.AwsCredentialsIdentity;
 
-/** SigV4 for S3, over headers: the path as it is, under a payload hash that we were given. */
+/** SigV4 for S3 by headers: the path is signed as it is, under a given payload hash. */
 final class Signer {
     private final AwsV4HttpSigner signer = AwsV4HttpSigner.create();
     private final String region;
@@ -29,9 +29,7 @@ final class Signer {
         this.clock = clock;
     }
 
-    /**
-     * @param payloadHash what goes into {@code x-amz-content-sha256}
-     */
+    /** @param payloadHash the value of {@code x-amz-content-sha256} */
     SdkHttpRequest sign(SdkHttpRequest request, String payloadHash, Caller.Credential caller) {
         Map<String, List<String>> beyondAscii = new HashMap<>();
         request.forEachHeader((name, values) -> {
@@ -55,8 +53,8 @@ final class Signer {
     }
 
     /**
-     * The signer signs a value's UTF-8 bytes, and a char here is one byte as it came and will go:
-     * the same bytes where they are UTF-8, as S3 wants them; others have no text that spells them.
+     * Converts a header's value for the signer, which signs UTF-8. A char here is one received
+     * byte: bytes that are UTF-8, as S3 requires, become the same bytes; others cannot be signed.
      */
     private static String asUtf8(String value) {
         try {

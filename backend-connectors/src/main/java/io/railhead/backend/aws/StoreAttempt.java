@@ -20,9 +20,9 @@ import software.amazon.awssdk.http.async.SdkAsyncHttpResponseHandler;
 import software.amazon.awssdk.http.async.SdkHttpContentPublisher;
 
 /**
- * One attempt at one endpoint, from the request to the last byte of its answer. The client calls
- * the handler's methods on the connection's event loop, one at a time, and every failure of a body
- * comes by that way too, so that its subscriber hears one signal at a time.
+ * One attempt at one endpoint, from the request to the last byte of its response. The HTTP client
+ * calls the handler's methods on the connection's event loop, one at a time. Every failure of a
+ * body takes that path too, so that its subscriber gets one signal at a time.
  */
 final class StoreAttempt implements SdkAsyncHttpResponseHandler, ConnectionPool.Abortable {
     private final String method;
@@ -49,24 +49,27 @@ final class StoreAttempt implements SdkAsyncHttpResponseHandler, ConnectionPool.
         this.counters = counters;
     }
 
-    /** The answer's head; its body is still to come. */
+    /** Completes with the response's head; its body is still to come. */
     CompletableFuture<BackendResponse> answer() {
         return answer;
     }
 
-    /** Completes, never exceptionally, when the connection is free or gone. */
+    /** Completes, never exceptionally, when the connection is free or closed. */
     CompletableFuture<@Nullable Void> finished() {
         return finished;
     }
 
-    /** How far the client has come with the request's body. */
+    /** The client's use of the request's body so far. */
     private enum Asked {
         NOT_YET,
         ONCE,
         NEVER
     }
 
-    /** The same body, whose being asked for shows that there is a connection. */
+    /**
+     * Returns the same body, and notes when it is requested, which shows that there is a
+     * connection.
+     */
     SdkHttpContentPublisher noticing(SdkHttpContentPublisher body) {
         return new SdkHttpContentPublisher() {
             @Override
@@ -90,15 +93,15 @@ final class StoreAttempt implements SdkAsyncHttpResponseHandler, ConnectionPool.
     }
 
     /**
-     * Returns whether this exchange waits for a connection while others hold the whole pool. The
-     * HTTP client subscribes to a request's body, even an empty one, once it has a connection.
+     * Returns whether this attempt waits for a connection while others use the whole pool. The HTTP
+     * client subscribes to a request's body, even an empty one, once it has a connection.
      */
     boolean lacksOneOf(int connections) {
         return asked.get() != Asked.ONCE && storeEndpoint.connected() >= connections;
     }
 
     /**
-     * Keeps the body for another attempt, if nobody has asked for it. If true, nobody will, so no
+     * Keeps the body for another attempt if it was not requested. If true, it never will be, so no
      * store can have more of the request than its head.
      */
     boolean withdrawBody() {
@@ -106,8 +109,8 @@ final class StoreAttempt implements SdkAsyncHttpResponseHandler, ConnectionPool.
     }
 
     /**
-     * Gives up if there is no connection by then. The client's pool can lose a request for one when
-     * the first connection to an address is refused, and would let it wait for ever.
+     * Aborts if there is no connection within this time. The client's pool can lose a waiting
+     * request when the first connection to an address is refused.
      */
     void watchConnecting(Duration patience) {
         var watch = connectionPool.timer().schedule(() -> {
@@ -132,7 +135,7 @@ final class StoreAttempt implements SdkAsyncHttpResponseHandler, ConnectionPool.
         }
     }
 
-    /** Closes the connection, whatever is happening on it. Any thread. */
+    /** Closes the connection, whatever its state. Any thread. */
     @Override
     public void abort(BackendException cause) {
         if (aborted.compareAndSet(null, cause)) {
@@ -186,8 +189,8 @@ final class StoreAttempt implements SdkAsyncHttpResponseHandler, ConnectionPool.
     }
 
     /**
-     * A failure of the request's, or of the connection's. Behind an answer's head neither matters:
-     * the body tells its own failures, and may be there already when its connection breaks.
+     * Handles a failure of the request or the connection. After the response's head it does not
+     * matter: the body reports its own failures, and may already be complete.
      */
     @Override
     public void onError(Throwable cause) {
@@ -203,7 +206,7 @@ final class StoreAttempt implements SdkAsyncHttpResponseHandler, ConnectionPool.
         }
     }
 
-    /** The connection is free or gone. */
+    /** Ends the attempt, whose connection is free or closed. */
     void end() {
         connectionPool.ended(this);
         finished.complete(null);

@@ -5,7 +5,7 @@ import java.net.URI;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** One address of a store and how it has been doing. Any thread. */
+/** One address of a store, with its record of failures. Any thread. */
 final class StoreEndpoint {
     private final URI uri;
     private final AtomicInteger outstanding = new AtomicInteger();
@@ -15,7 +15,7 @@ final class StoreEndpoint {
     private int ejectionsInRow;
     private boolean ejected;
 
-    /** @param ejectAfter so many objects that failed, and most of those asked for */
+    /** @param ejectAfter the number of failed objects, if most requested ones failed */
     StoreEndpoint(URI uri, int ejectAfter) {
         this.uri = uri;
         this.failureEvidence = new FailureEvidence(ejectAfter);
@@ -29,7 +29,7 @@ final class StoreEndpoint {
         return outstanding.get();
     }
 
-    /** Paired with {@link #release} once the exchange is over, its body included. */
+    /** Counts an attempt; paired with {@link #release} at its end, its body included. */
     void claim() {
         outstanding.incrementAndGet();
     }
@@ -38,12 +38,12 @@ final class StoreEndpoint {
         outstanding.decrementAndGet();
     }
 
-    /** Counts the exchanges that have a connection now. */
+    /** Returns the number of attempts that have a connection. */
     int connected() {
         return connected.get();
     }
 
-    /** Paired with {@link #disconnect}. */
+    /** Counts a connection; paired with {@link #disconnect}. */
     void connect() {
         connected.incrementAndGet();
     }
@@ -56,7 +56,7 @@ final class StoreEndpoint {
         return !ejected;
     }
 
-    /** It answered about this object, whatever it said of others. */
+    /** Notes a response about this object. */
     synchronized void answered(Target target) {
         ejectionsInRow = 0;
         if (!ejected && failureEvidence.isEmpty()) {
@@ -66,13 +66,19 @@ final class StoreEndpoint {
         ejected &= failureEvidence.isEnough();
     }
 
-    /** How often it has now been ejected in a row, or 0 if this failure did not eject it. */
+    /**
+     * Notes a failure. Returns the number of ejections in a row if this failure ejected the
+     * endpoint, else 0.
+     */
     synchronized int failed(Target target) {
         failureEvidence.failed(target, System.nanoTime());
         return failureEvidence.isEnough() ? eject() : 0;
     }
 
-    /** The same of a failure that no object can be the reason of. */
+    /**
+     * Ejects the endpoint after a failure that no object can cause; returns as {@link #failed}
+     * does.
+     */
     synchronized int eject() {
         if (ejected) {
             return 0;
@@ -81,13 +87,16 @@ final class StoreEndpoint {
         return ++ejectionsInRow;
     }
 
-    /** It answered a probe. */
+    /** Readmits the endpoint after a successful probe. */
     synchronized void readmit() {
         ejected = false;
         failureEvidence.clear();
     }
 
-    /** A probe went unanswered; the new count of ejections, or 0 if it is back by itself. */
+    /**
+     * Notes a failed probe; returns the number of ejections in a row, or 0 if the endpoint was
+     * readmitted meanwhile.
+     */
     synchronized int stayOut() {
         return ejected ? ++ejectionsInRow : 0;
     }

@@ -15,11 +15,11 @@ import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.retries.api.BackoffStrategy;
 
 /**
- * The addresses of one store: the least busy healthy one is next. An address is put out for a
- * growing while, and let back in by a probe, when it takes no connection, when it is late and a
- * probe of it is, too, or when most of several objects fail there ({@link FailureEvidence}). When
- * all are out they are used all the same: that is never worse than refusing, and a request is as
- * good as a probe.
+ * The addresses of one store; the least busy healthy one is next. An address is ejected for a
+ * growing time, and readmitted after a successful probe. It is ejected if it accepts no connection,
+ * or if it is late and a probe of it is late too. It is also ejected if most of several requested
+ * objects fail there ({@link FailureEvidence}). If all are ejected they are used all the same: that
+ * is no worse than refusing, and each request is as good as a probe.
  */
 final class StoreEndpoints {
     private static final Logger LOG = LoggerFactory.getLogger(StoreEndpoints.class);
@@ -38,9 +38,7 @@ final class StoreEndpoints {
         this.probe = probe;
     }
 
-    /**
-     * @param avoid where the attempt before failed; chosen again only if there is nothing else
-     */
+    /** @param avoid the endpoint of the failed attempt; chosen again only if there is no other */
     StoreEndpoint pick(@Nullable StoreEndpoint avoid) {
         StoreEndpoint best = leastBusy(avoid, true);
         if (best == null && avoid != null && avoid.isHealthy()) {
@@ -71,12 +69,12 @@ final class StoreEndpoints {
         storeEndpoint.answered(target);
     }
 
-    /** It answered 5xx about this object. */
+    /** Notes a 5xx response about this object. */
     void failed(StoreEndpoint storeEndpoint, Target target) {
         put(storeEndpoint, storeEndpoint.failed(target), "most objects asked for there fail");
     }
 
-    /** It did not answer about this object. */
+    /** Notes that there was no response about this object. */
     void failed(StoreEndpoint storeEndpoint, Target target, BackendException cause) {
         switch (cause.reason()) {
             case UNREACHABLE -> put(storeEndpoint, storeEndpoint.eject(), cause.getMessage());
@@ -86,7 +84,7 @@ final class StoreEndpoints {
             }
             case BROKEN, MALFORMED -> failed(storeEndpoint, target);
             case BUSY, OVERSIZED, UNSENT -> {
-                // Nothing of it is the endpoint's fault.
+                // These failures are not the endpoint's fault.
             }
         }
     }
@@ -98,7 +96,7 @@ final class StoreEndpoints {
         }
     }
 
-    /** One object may be what takes its time, so the endpoint is asked about itself. */
+    /** Probes an endpoint, since a single object may be slow by itself. */
     private void question(StoreEndpoint storeEndpoint) {
         if (!storeEndpoint.isHealthy() || !storeEndpoint.tryQuestion()) {
             return;

@@ -15,11 +15,12 @@ import org.reactivestreams.Subscription;
 import software.amazon.awssdk.http.async.SdkHttpContentPublisher;
 
 /**
- * A {@link Payload.Stream} on its way out, framed. The last buffer is held back until the publisher
- * has completed, with exactly the declared length if there is one: a body that fails, is short or
- * too long, even after its last byte, never reaches the store whole.
+ * A framed {@link Payload.Stream} on its way out. The last buffer is held back until the publisher
+ * has completed with exactly the declared length, if there is one. So a body that fails, or has
+ * another length, never reaches the store whole.
  *
- * <p> Signals come from two sides on any threads; whoever raises {@code work} from zero drains.
+ * <p> Signals come from both sides on any threads; the thread that raises {@code work} from zero
+ * drains.
  */
 final class StreamBody implements SdkHttpContentPublisher {
     private static final int PREFETCH = 4;
@@ -44,23 +45,25 @@ final class StreamBody implements SdkHttpContentPublisher {
         return payload.hasLength() ? Optional.of(bodyFraming.encodedBytes()) : Optional.empty();
     }
 
-    /** When a buffer last moved towards the store. */
+    /** Returns the time when a buffer last moved towards the store. */
     long progressNanos() {
         return progressNanos;
     }
 
-    /** Whether the HTTP client has all of it. */
+    /** Returns whether the HTTP client has the whole body. */
     boolean isSent() {
         return sent;
     }
 
-    /** Whether the store could do nothing about it: the body failed, or is being waited for. */
+    /**
+     * Returns whether a stall is the sender's fault: the body failed, or its next piece is awaited.
+     */
     boolean isSendersFault() {
         Flow running = flow;
         return running != null && !sent && (running.sourceFailed || running.demand.get() > 0);
     }
 
-    /** Stops the body where it is. */
+    /** Stops the body. */
     void abort(Throwable cause) {
         aborted = cause;
         Flow running = flow;

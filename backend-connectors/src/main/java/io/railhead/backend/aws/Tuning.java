@@ -4,11 +4,11 @@ import java.time.Duration;
 import software.amazon.awssdk.retries.api.BackoffStrategy;
 
 /**
- * Figures that nobody needs to configure and tests want smaller.
+ * Values that need no configuration, and that tests make smaller.
  *
  * @param retryDelay between attempts of one request
- * @param ejectAfter failures in a row, of one endpoint
- * @param penalty how long an endpoint stays out, by how often it has been put out in a row
+ * @param ejectAfter failed objects after which an endpoint is ejected
+ * @param penalty the time of an ejection, by the number of ejections in a row
  */
 record Tuning(BackoffStrategy retryDelay, int ejectAfter, BackoffStrategy penalty) {
     static final Tuning DEFAULT = new Tuning(

@@ -9,9 +9,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fetches that wait for their turn: tenants take turns, each tenant's own come in their order. What
- * is read ahead has one turn in four while others wait: somebody may have joined it since. Its
- * owner's lock guards it.
+ * Fetches that wait for their turn. Tenants take turns; each tenant's fetches keep their order. A
+ * prefetch has one turn in four while others wait, since a request may have joined it. Guarded by
+ * its owner's lock.
  */
 final class WaitingFetches {
     private static final int TURNS_TO_ONE_AHEAD = 4;
@@ -35,7 +35,7 @@ final class WaitingFetches {
         return wanted.size + ahead.size;
     }
 
-    /** The tenants that wait, whose turn is next first. */
+    /** The waiting tenants, in the order of their turns. */
     private static final class Line {
         private final Map<String, ArrayDeque<Runnable>> tenants = new LinkedHashMap<>();
         private int size;

@@ -6,20 +6,20 @@ import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One large slot of a slab: handed out whole, or split into small slots that are handed out in
- * stretches. Guarded by its allocator's lock. Small, since there is one for each page's worth of
- * memory: one field says all that it is used for.
+ * One large slot of a slab, handed out whole or split into small slots that are handed out in
+ * segments. Guarded by its allocator's lock. There is one for each page's worth of memory, so the
+ * object is small: one field holds every use.
  */
 final class LargeSlot implements SlotRange, SlotUse {
-    /** Taken whole; the page is not shown yet. */
+    /** Taken whole, while its page is not visible yet. */
     private static final Split TAKEN = new Split(0);
 
     private final SlabCut cut;
     private final int number;
-    /** Null while it is free and no other is below it in the stack. */
+    /** Null while it is free and lowest in the stack of free slots. */
     private @Nullable SlotUse use;
 
-    /** Which small slots are free, and who has the others, for {@link #tally}. */
+    /** The free small slots, and the owners of the others for {@link #tally}. */
     static final class Split implements SlotUse {
         private final BitSet free;
         private final @Nullable Page[] owners;
@@ -31,7 +31,7 @@ final class LargeSlot implements SlotRange, SlotUse {
         }
     }
 
-    /** Large slots that nobody has; the last one given back is the first to be taken. */
+    /** The stack of free large slots: the last one returned is taken first. */
     static final class Free {
         private @Nullable LargeSlot top;
 
@@ -92,7 +92,7 @@ final class LargeSlot implements SlotRange, SlotUse {
         return use instanceof Page || (use instanceof Split split && split.free.isEmpty());
     }
 
-    /** The first free small slot of a stretch of at least {@code count}, or -1. */
+    /** Returns the first free small slot of a segment of at least {@code count}, or -1. */
     int findStretch(int count) {
         BitSet free = splitUp().free;
         int from = free.nextSetBit(0);
@@ -111,7 +111,7 @@ final class LargeSlot implements SlotRange, SlotUse {
         return this;
     }
 
-    /** Up to {@code most} adjacent free small slots, the first there are. */
+    /** Takes the first free adjacent small slots, at most {@code most}. */
     SlotRange takeAny(int most, @Nullable SlotRange next) {
         BitSet free = splitUp().free;
         int from = free.nextSetBit(0);
@@ -169,7 +169,7 @@ final class LargeSlot implements SlotRange, SlotUse {
                 slotSegment.first() + slotSegment.count(), page);
     }
 
-    /** Adds up what its bytes are used for: as a hint, for people. */
+    /** Adds up the use of its bytes: a hint for people. */
     void tally(SlotMap.Tally tally) {
         switch (use) {
             case null -> tally.addFree(cut.slotBytes());

@@ -4,8 +4,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * The right to touch one page's bytes until {@link #close}. A lease is moved, never shared: who
- * receives it in a parameter named {@code owned…} closes it on every path. A second close throws.
+ * The right to touch one page's bytes until {@link #close}. A lease is moved, never shared: a
+ * callee that takes it in a parameter named {@code owned…} closes it on every path. A second close
+ * throws.
  */
 public final class Lease implements AutoCloseable {
     static final Runnable NOTHING = () -> {};
@@ -24,7 +25,7 @@ public final class Lease implements AutoCloseable {
     private final int opened;
     private volatile boolean closed;
 
-    /** @param opened what the memory calls the moment */
+    /** @param opened the tick of its opening, for {@link PageMemory#leaseClosed} */
     Lease(Page page, Runnable afterClose, int opened) {
         this.page = page;
         this.afterClose = afterClose;

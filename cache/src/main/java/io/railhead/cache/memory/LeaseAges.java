@@ -3,9 +3,9 @@ package io.railhead.cache.memory;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * The open leases, counted by the tick in which they were opened: so the oldest is known, and
- * opening costs no more than a count. A lease older than {@link #TICKS} counts as a young one. Any
- * thread; one ticks.
+ * The open leases, counted by the tick of their opening. So the oldest is known, and opening costs
+ * only a count. A lease older than {@link #TICKS} counts as a young one. Any thread; one thread
+ * ticks.
  */
 final class LeaseAges {
     static final int TICKS = 1024;
@@ -19,7 +19,7 @@ final class LeaseAges {
         }
     }
 
-    /** Counts a lease; its tick is handed back when it ends. */
+    /** Counts a lease; returns its tick, to be passed back at its end. */
     int opened() {
         int tick = now;
         openedIn[tick].increment();
@@ -42,7 +42,7 @@ final class LeaseAges {
         return sum;
     }
 
-    /** Whole ticks; 0 if none is open. */
+    /** Returns the age in whole ticks; 0 if none is open. */
     int oldest() {
         int last = now;
         for (int age = TICKS - 1; age > 0; age--) {

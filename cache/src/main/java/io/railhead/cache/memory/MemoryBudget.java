@@ -7,25 +7,27 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All memory that a gateway may come to use: the one sum that starts, checks and advice go by. The
- * cache is used whole, heap and direct memory up to their maxima.
+ * The memory that a gateway may come to use, as the one sum that starts, checks and advice use. It
+ * counts the whole cache, and heap and direct memory at their maxima.
  *
- * @param cacheBytes 0 where it is of reserved huge pages, which count elsewhere
+ * @param cacheBytes 0 for reserved huge pages, which the limit does not count
  * @param directBytes buffers of network connections
- * @param otherBytes threads, code, and what the JVM keeps of classes
+ * @param otherBytes threads, code, and the JVM's class data
  */
 public record MemoryBudget(long cacheBytes, long heapBytes, long directBytes, long otherBytes) {
     private static final long OTHER_BYTES = 256L << 20;
     private static final double GIB = 1 << 30;
     private static final double MIB = 1 << 20;
 
-    /** With the heap and direct memory that this JVM was given. */
+    /** Returns the budget with the heap and direct memory of this JVM. */
     public static MemoryBudget of(MemoryConfig cache) {
         return new MemoryBudget(cache.hugePages() == null ? cache.memoryBytes() : 0,
                 Runtime.getRuntime().maxMemory(), maxDirectBytes(), OTHER_BYTES);
     }
 
-    /** The JVM's bound of direct memory: the heap's maximum unless an option sets another. */
+    /**
+     * Returns the JVM's limit of direct memory: the heap's maximum unless an option sets another.
+     */
     public static long maxDirectBytes() {
         HotSpotDiagnosticMXBean jvm = ManagementFactory
                 .getPlatformMXBean(HotSpotDiagnosticMXBean.class);
@@ -42,8 +44,8 @@ public record MemoryBudget(long cacheBytes, long heapBytes, long directBytes, lo
     }
 
     /**
-     * In one line, what is wrong and its mend where the process may grow past the limit of its
-     * control group, which would have it killed without a word; null where it cannot.
+     * Returns one line with the fault and its cure if the process may grow past its control group's
+     * limit, which would get it killed without a message. Null if it cannot.
      */
     public @Nullable String excess(HostLimits limits) {
         return sumBytes() <= limits.limitBytes()
@@ -62,7 +64,7 @@ public record MemoryBudget(long cacheBytes, long heapBytes, long directBytes, lo
                 : "set " + smaller + ", or give it more memory";
     }
 
-    /** The sum, part by part. */
+    /** Names the sum, part by part. */
     @Override
     public String toString() {
         return (cacheBytes == 0 ? "" : "cache " + size(cacheBytes) + " + ") + "heap "

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param reserveRatio the part that never holds cached data ({@code cache.reserve})
  * @param lock whether pages are locked in memory, as registration with a NIC does; huge pages
  *            always are
- * @param hugePages what slabs are made of ({@code cache.huge_pages}); null: ordinary pages
+ * @param hugePages the page size of slabs ({@code cache.huge_pages}); null for ordinary pages
  */
 public record MemoryConfig(long memoryBytes, int pageBytes, double reserveRatio, boolean lock,
         @Nullable HugePageSize hugePages) {
@@ -35,7 +35,7 @@ public record MemoryConfig(long memoryBytes, int pageBytes, double reserveRatio,
         }
     }
 
-    /** Of ordinary pages. */
+    /** A configuration with ordinary pages. */
     public MemoryConfig(long memoryBytes, int pageBytes, double reserveRatio, boolean lock) {
         this(memoryBytes, pageBytes, reserveRatio, lock, null);
     }

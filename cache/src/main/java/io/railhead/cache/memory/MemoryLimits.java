@@ -4,7 +4,7 @@ import io.railhead.os.HostLimits;
 import io.railhead.os.HugePageSize;
 import io.railhead.os.HugePages;
 
-/** Refuses, in one line that says what to set, more memory than this machine can give. */
+/** Refuses more memory than this machine can give, in one line that names the setting. */
 final class MemoryLimits {
     private static final double GIB = 1 << 30;
     private static final double MIB = 1 << 20;
@@ -60,7 +60,8 @@ final class MemoryLimits {
     }
 
     /**
-     * {@code vm.nr_hugepages} is of the default size, which is 2 MiB unless the kernel was told.
+     * Returns the command that reserves huge pages. {@code vm.nr_hugepages} concerns the default
+     * size: 2 MiB unless a kernel option sets another.
      */
     private static String reserve(HugePages pages, long total) {
         return switch (pages.size()) {
@@ -69,7 +70,7 @@ final class MemoryLimits {
         };
     }
 
-    /** Rounded down, and a little below what is free now: it is not free for long. */
+    /** Returns a rounded size a little below the free memory, which may shrink soon. */
     private static String whole(long bytes) {
         long advised = bytes / 20 * 19;
         if (advised >= GIB) {

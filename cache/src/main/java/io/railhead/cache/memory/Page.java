@@ -13,17 +13,17 @@ import java.util.zip.Checksum;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory of one fill; the object is never used for another, only its slots are.
+ * The memory of one fill. A page object is never reused; its slots are.
  *
  * <pre>
- *   FILLING ──publish──▶ READY ──condemn──▶ CONDEMNED
- *      └────────────condemn──────────────────▲
+ *   FILLING ──publish──▶ READY ──condemn──▶ EVICTED
+ *      └─────condemn──▶ FAILED
  * </pre>
  *
- * The count starts at one, the owner's: while FILLING the owner is the filler and nobody else
- * condemns the page; {@link #publish} lets it pass to whoever keeps the page. {@link #condemn}
- * drops the owner's count, each {@link Lease} its own, and at zero, which is terminal, the slots
- * return to the allocator. A landing page has no owner: its one lease is all that keeps it.
+ * The reference count starts at one, the owner's. While FILLING, the filler owns the page, and only
+ * the filler may condemn it. {@link #publish} allows the index to take ownership. {@link #condemn}
+ * drops the owner's count, and each {@link Lease} drops its own. Zero is terminal: the slots return
+ * to the allocator. A landing page has no owner: its one lease keeps it.
  *
  * <p> Threads: one filler; {@code count} and {@code state} change by CAS, so that retaining and
  * releasing never wait. The release in {@code publish} orders the filler's bytes before any reader
@@ -57,18 +57,18 @@ public final class Page implements SlotUse {
     private final PageMemory.Origin origin;
     private final SlotRange slotRanges;
     private final int length;
-    /** The filler's; null once {@link #checksum} is that of all bytes. */
+    /** The filler's state; null once {@link #checksum} covers all bytes. */
     private @Nullable Written written = new Written();
     private int checksum;
     /**
-     * Where the last read ended, 0 before the first, {@link #UNREAD} while nobody has asked for it;
-     * a hint, so it is not ordered with anything.
+     * Where the last read ended: 0 before the first, {@link #UNREAD} for a prefetched page without
+     * a read. A hint, so unordered with other fields.
      */
     private int readTo;
     private volatile int count = 1;
     private volatile State state = State.FILLING;
 
-    /** What only a page that is being filled needs: many pages are held, few are filled. */
+    /** The state that only a filling page needs, kept apart since few of many pages are filling. */
     private static final class Written {
         private final CRC32C crc = new CRC32C();
         private int bytes;
@@ -80,7 +80,7 @@ public final class Page implements SlotUse {
         this.length = length;
     }
 
-    /** Whole by now: from here on it is seen where its slots are looked at. */
+    /** Makes the page visible to readers of the slot map; called when it is complete. */
     Page shown() {
         VarHandle.storeStoreFence();
         for (SlotRange slotRange = slotRanges; slotRange != null; slotRange = slotRange.next()) {
@@ -89,12 +89,12 @@ public final class Page implements SlotUse {
         return this;
     }
 
-    /** Bytes that are valid once the page is ready. */
+    /** Returns the number of bytes that are valid once the page is ready. */
     public int length() {
         return length;
     }
 
-    /** What the page takes from its pool: its length rounded up to slots. */
+    /** Returns the bytes taken from the pool: the length rounded up to slots. */
     public int slotBytes() {
         long bytes = 0;
         for (SlotRange slotRange = slotRanges; slotRange != null; slotRange = slotRange.next()) {
@@ -107,13 +107,13 @@ public final class Page implements SlotUse {
         return origin.pool();
     }
 
-    /** Whether all bytes are there; stays true when the page is condemned later. */
+    /** Returns whether the page was published; stays true when the page is condemned later. */
     public boolean isPublished() {
         State now = state;
         return now == State.READY || now == State.EVICTED;
     }
 
-    /** What its slots are used for, as a hint. */
+    /** Returns the use of its slots, as a hint. */
     SlotMap.Use use() {
         if (origin.pool() == Pool.RESERVE) {
             return SlotMap.Use.RESERVE;
@@ -125,32 +125,35 @@ public final class Page implements SlotUse {
         };
     }
 
-    /** Bytes up to here have been read, and perhaps the next ones will be. */
+    /** Notes that bytes up to here were read, so that a sequential read is recognised. */
     public void readTo(int end) {
         readTo = end;
     }
 
-    /** Nobody has asked for it yet, who fills it says before others see it. */
+    /** Marks a prefetched page, before it is published. */
     public void fetchedAhead() {
         readTo = UNREAD;
     }
 
-    /** Whether it was fetched ahead and still has to be read, as a hint. */
+    /** Returns whether it was prefetched and has not been read, as a hint. */
     public boolean isUnread() {
         return readTo == UNREAD;
     }
 
-    /** Whether the last read ended here, or this one is the first that was waited for; a hint. */
+    /**
+     * Returns whether the last read ended here, or this is the first read of a prefetched page; a
+     * hint.
+     */
     public boolean wasReadTo(int end) {
         return readTo == end || readTo == UNREAD;
     }
 
-    /** Whether anyone but the owner holds it, as a hint. */
+    /** Returns whether there is a lease besides the owner's count, as a hint. */
     public boolean isLeased() {
         return count > 1;
     }
 
-    /** The checksum of the bytes that were written; empty for a landing page. */
+    /** Returns the checksum of the written bytes; empty for a landing page. */
     public OptionalInt crc32c() {
         if (!isPublished()) {
             throw new IllegalStateException("page is " + state);
@@ -158,14 +161,14 @@ public final class Page implements SlotUse {
         return written == null ? OptionalInt.of(checksum) : OptionalInt.empty();
     }
 
-    /** Bytes that may still be written. Filler only. */
+    /** Returns how many bytes may still be written. Filler only. */
     public int remaining() {
         return written == null ? 0 : length - written.bytes;
     }
 
     /**
-     * Whether its bytes are those that were written; reads all of them, and holds the page for so
-     * long as a lease would, but counts as none. A page that is not held any more is no fault.
+     * Returns whether the bytes are those that were written. Reads all of them, and holds the page
+     * meanwhile without counting as a lease. A page that was freed counts as intact.
      */
     public boolean isIntact() {
         if (!tryHold()) {
@@ -184,14 +187,14 @@ public final class Page implements SlotUse {
         return (int) crc.getValue();
     }
 
-    /** Adds all its bytes to a checksum. Who holds it. */
+    /** Adds all bytes to a checksum. The caller must hold the page. */
     public void addTo(Checksum sum) {
         for (MemorySegment each : cut(0, length)) {
             sum.update(each.asByteBuffer());
         }
     }
 
-    /** Appends what remains of {@code bytes}, which must fit. Filler only. */
+    /** Appends the remaining bytes, which must fit. Filler only. */
     public void write(ByteBuffer bytes) {
         if (bytes.remaining() > remaining()) {
             throw new IllegalArgumentException(
@@ -210,8 +213,8 @@ public final class Page implements SlotUse {
     }
 
     /**
-     * Declares the bytes valid. Filler only: after it has written all of them, or, with none
-     * written here, once a fabric has placed them.
+     * Makes the bytes valid. Filler only: after all bytes were written here, or none, when a fabric
+     * has placed them.
      */
     public void publish() {
         Written filled = requireFilling();
@@ -229,7 +232,7 @@ public final class Page implements SlotUse {
     }
 
     /**
-     * Drops the owner's count; a page that is still FILLING is condemned by its filler only.
+     * Drops the owner's count; while FILLING, only the filler may call this.
      *
      * @return false if it was condemned before
      */
@@ -250,15 +253,15 @@ public final class Page implements SlotUse {
         return false;
     }
 
-    /** A lease, or null where the page is condemned: a miss. */
+    /** Returns a lease; null if the page is condemned, which counts as a miss. */
     public @Nullable Lease tryRetain() {
         return tryRetain(Lease.NOTHING);
     }
 
     /**
-     * As {@link #tryRetain()}.
+     * Returns a lease as {@link #tryRetain()} does.
      *
-     * @param afterClose runs once the lease has ended, on the thread that ended it: must be cheap
+     * @param afterClose runs at the lease's end, on the thread that ended it: must be cheap
      */
     public @Nullable Lease tryRetain(Runnable afterClose) {
         return tryHold() ? new Lease(this, afterClose, origin.memory().leaseOpened()) : null;
@@ -281,8 +284,8 @@ public final class Page implements SlotUse {
     }
 
     /**
-     * {@code [offset, offset + bytes)} as segments, one per stretch of adjacent slots; writable
-     * only while the page is FILLING.
+     * Returns {@code [offset, offset + bytes)} as segments, one for each range of adjacent slots;
+     * writable only while the page is FILLING.
      */
     List<MemorySegment> segments(int offset, int bytes) {
         List<MemorySegment> cut = cut(offset, bytes);
@@ -319,7 +322,7 @@ public final class Page implements SlotUse {
         return cut;
     }
 
-    /** As {@link #segments}, allocating nothing: addresses and bytes into the arrays. */
+    /** Writes the addresses and lengths of {@link #segments} into the arrays; allocates nothing. */
     int stretches(int offset, int bytes, long[] addresses, int[] lengths, int at) {
         int found = 0;
         long start = 0;

@@ -12,24 +12,24 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All registered memory: slabs cut into slots, handed out as pages. Any thread. It owns every slab;
- * pages own slots for as long as their count is above zero; leases own counts. Slabs are unmapped
- * by {@link #close} alone, and never under an open lease.
+ * All registered memory: slabs cut into slots, handed out as pages. Any thread. This object owns
+ * every slab; a page owns its slots until its count is zero; a lease owns one count. Only
+ * {@link #close} unmaps slabs, and never under an open lease.
  */
 public final class PageMemory implements AutoCloseable {
 
-    /** Which memory a page may come from. */
+    /** The memory that a page may come from. */
     public enum Pool {
-        /** What the index may hold. */
+        /** Memory that may hold cached pages. */
         CACHE,
-        /** What never holds cached data: uncached RDMA and PUT landing. */
+        /** Memory that never holds cached pages: uncached RDMA reads, and uploads. */
         RESERVE
     }
 
     /**
-     * What pages of one kind share.
+     * The common properties of pages of one kind.
      *
-     * @param owned whether someone but a lease keeps it
+     * @param owned whether an owner besides the leases keeps the page
      */
     record Origin(PageMemory memory, Pool pool, boolean owned) {}
 
@@ -51,7 +51,7 @@ public final class PageMemory implements AutoCloseable {
         this.mapper = new SlabMapper(config, onSlab, this::join);
     }
 
-    /** Over what {@link #join} brings: for measurements. */
+    /** Opens memory without slabs, which {@link #join} adds: for measurements. */
     static PageMemory over(MemoryConfig config) {
         return new PageMemory(config, slab -> {});
     }
@@ -62,23 +62,24 @@ public final class PageMemory implements AutoCloseable {
         wake();
     }
 
-    /** As {@link #openFirst}, and {@link #takeRest} at once. */
+    /** Opens memory as {@link #openFirst} does, and calls {@link #takeRest} at once. */
     public static PageMemory open(MemoryConfig config, Consumer<Slab> onSlab) {
         return open(config, onSlab, HostLimits.read());
     }
 
     /**
-     * Takes the first slab, and returns when it serves.
+     * Maps the first slab, and returns when it can be used.
      *
-     * @param onSlab called once per slab before any of its pages is handed out: fabrics register it
-     * @throws IllegalArgumentException in one line naming what to set, where the machine cannot
-     *             give as much
+     * @param onSlab called once for each slab before any of its pages is handed out, so that
+     *            fabrics register it
+     * @throws IllegalArgumentException with one line that names the setting, if the machine cannot
+     *             give so much
      */
     public static PageMemory openFirst(MemoryConfig config, Consumer<Slab> onSlab) {
         return openFirst(config, onSlab, HostLimits.read());
     }
 
-    /** Throws what {@link #open} would, and takes nothing. */
+    /** Throws as {@link #open} does, and maps nothing. */
     public static void requireRoom(MemoryConfig config) {
         MemoryLimits.require(config, HostLimits.read());
     }
@@ -98,22 +99,22 @@ public final class PageMemory implements AutoCloseable {
     }
 
     /**
-     * Has the other slabs taken in the background, each of which serves as soon as it is there.
-     * Once, by any thread, and when there is nothing better to do: it keeps a core busy. After
-     * {@link #close} it does nothing.
+     * Starts mapping the other slabs in the background; each is used as soon as it is mapped. Call
+     * once, from any thread, when the gateway is idle: it keeps a core busy. After {@link #close}
+     * it does nothing.
      */
     public void takeRest() {
         mapper.startRest();
     }
 
-    /** The large slot, and so the longest page. */
+    /** Returns the large slot's size, which is the longest page's. */
     public int pageBytes() {
         return pageBytes;
     }
 
     /**
-     * Pages of the given lengths, all or none, each with its owner's count; null where there is no
-     * room now.
+     * Allocates pages of the given lengths, all or none, each with its owner's count; null if there
+     * is no room now.
      */
     public @Nullable List<Page> tryAllocate(int[] lengths, Pool pool) {
         requireOpen();
@@ -121,8 +122,8 @@ public final class PageMemory implements AutoCloseable {
     }
 
     /**
-     * As {@link #tryAllocate}, of the gaps between smaller pages alone: the last resort, since what
-     * is sent from there takes longer lists.
+     * Allocates as {@link #tryAllocate} does, from the gaps between smaller pages: the last resort,
+     * since such pages need longer scatter lists.
      */
     public @Nullable List<Page> tryGather(int[] lengths, Pool pool) {
         requireOpen();
@@ -142,8 +143,8 @@ public final class PageMemory implements AutoCloseable {
     }
 
     /**
-     * A page of the reserve for a fabric to place bytes in; the slice's lease is all that keeps it.
-     * Null where the reserve is full: decline.
+     * Returns a page of the reserve for a fabric to place bytes in. Only the slice's lease keeps
+     * it. Null if the reserve is full: then decline.
      */
     public @Nullable PageSlice tryLand(long objectOffset, int length) {
         requireOpen();
@@ -157,9 +158,8 @@ public final class PageMemory implements AutoCloseable {
     }
 
     /**
-     * Runs {@code waiter} once, when slots were freed or joined after this call; on the thread that
-     * freed them, so it must be cheap. Look again after registering: what was freed before does not
-     * count.
+     * Runs {@code waiter} once, after slots were freed or joined, on the thread that freed them: it
+     * must be cheap. Try again after registering, since earlier frees do not count.
      */
     public void whenFreed(Runnable waiter) {
         waiting.add(waiter);
@@ -174,12 +174,12 @@ public final class PageMemory implements AutoCloseable {
         return slots.stats(condemnedBytes.sum(), leases.open(), leases.oldest());
     }
 
-    /** What all slots are used for; takes the lock of misses and frees for moments. */
+    /** Returns the use of all slots; briefly takes the lock of misses and frees. */
     public SlotMap map() {
         return SlotMap.of(slots, pageBytes);
     }
 
-    /** Frees everything; throws where a lease is still open. */
+    /** Frees everything; throws if a lease is open. */
     @Override
     public void close() {
         long open = leases.open();
@@ -191,12 +191,12 @@ public final class PageMemory implements AutoCloseable {
         }
     }
 
-    /** Leases are so much older; called once a second, or their ages stay 0. */
+    /** Advances the age of leases; called once a second, or their ages stay 0. */
     public void tick() {
         leases.tick();
     }
 
-    /** When it was, for {@link #leaseClosed}. */
+    /** Counts a lease; returns its tick for {@link #leaseClosed}. */
     int leaseOpened() {
         return leases.opened();
     }
@@ -216,7 +216,7 @@ public final class PageMemory implements AutoCloseable {
     }
 
     private void wake() {
-        // Emptied before any runs: one that registers again waits for the next time.
+        // Emptied before any runs: a waiter that registers again waits for the next free.
         List<Runnable> woken = new ArrayList<>();
         for (Runnable waiter = waiting.poll(); waiter != null; waiter = waiting.poll()) {
             woken.add(waiter);

@@ -8,8 +8,8 @@ import java.util.List;
  * A part of one page and the lease that keeps it: closing the slice ends the lease. Bounds lie
  * within the page's valid length.
  *
- * @param objectOffset where the slice's first byte lies in the object
- * @param offset where it lies in the page
+ * @param objectOffset the offset of the slice's first byte in the object
+ * @param offset the offset in the page
  * @param length bytes, greater than 0
  */
 public record PageSlice(Lease lease, long objectOffset, int offset,
@@ -23,8 +23,8 @@ public record PageSlice(Lease lease, long objectOffset, int offset,
     }
 
     /**
-     * The bytes as segments, in order, one per stretch of adjacent slots. They are read-only,
-     * except those of a landing page that is not published yet. Throws once the slice is closed.
+     * Returns the bytes as segments, in order, one for each range of adjacent slots. They are
+     * read-only, except those of an unpublished landing page. Throws once the slice is closed.
      */
     public List<MemorySegment> segments() {
         lease.requireOpen();
@@ -32,8 +32,8 @@ public record PageSlice(Lease lease, long objectOffset, int offset,
     }
 
     /**
-     * The bytes as read-only direct buffers, in order, one per stretch of adjacent slots; nothing
-     * is copied. Throws once the slice is closed.
+     * Returns the bytes as read-only direct buffers, in order, one for each range of adjacent
+     * slots, without a copy. Throws once the slice is closed.
      */
     public List<ByteBuffer> buffers() {
         List<MemorySegment> segments = segments();
@@ -46,12 +46,12 @@ public record PageSlice(Lease lease, long objectOffset, int offset,
     }
 
     /**
-     * The same stretches as {@link #segments()}, as addresses for an adapter: nothing is allocated.
-     * Throws once the slice is closed, and where the arrays are too short.
+     * Writes the ranges of {@link #segments()} into the arrays as addresses for an adapter;
+     * allocates nothing. Throws once the slice is closed, and if the arrays are too short.
      *
-     * @param addresses receives each stretch's first byte, from index {@code at} on
-     * @param lengths receives each stretch's bytes
-     * @return how many there are
+     * @param addresses receives each range's first byte, from index {@code at} on
+     * @param lengths receives each range's bytes
+     * @return the number of ranges
      */
     public int stretches(long[] addresses, int[] lengths, int at) {
         lease.requireOpen();

@@ -2,7 +2,7 @@ package io.railhead.cache.memory;
 
 import java.lang.foreign.MemorySegment;
 
-/** A stretch of memory that fabrics register as one region: at most 1 GiB. */
+/** A block of memory that fabrics register as one region: at most 1 GiB. */
 public interface Slab {
 
     int id();

@@ -2,7 +2,7 @@ package io.railhead.cache.memory;
 
 import java.lang.foreign.MemorySegment;
 
-/** A slab, and the large slots that it is cut into: what they share. */
+/** A slab and its division into large slots. */
 record SlabCut(MemorySegment slab, int slotBytes) {
 
     int slots() {

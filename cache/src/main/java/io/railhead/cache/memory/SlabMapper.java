@@ -12,14 +12,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Maps the slabs: the first when asked, the rest on one background thread, which takes the memory
- * from the kernel page by page: that is slow, and keeps a core busy. A slab is populated, then
- * shown to the fabrics, then joins; only {@link #close} unmaps.
+ * Maps the slabs: the first on demand, the rest on one background thread. That thread populates the
+ * memory page by page, which is slow and keeps a core busy. A slab is populated, then registered by
+ * the fabrics, then joins. Only {@link #close} unmaps.
  */
 final class SlabMapper implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SlabMapper.class);
     private static final long MOST_BYTES = 1L << 30;
-    /** Serving waits for it: enough to begin with, and no more. */
+    /** The first slab's size: enough to begin serving, which waits for it, and no more. */
     private static final long FIRST_BYTES = 64L << 20;
 
     private record MappedSlab(int id, MemorySegment segment) implements Slab {}
@@ -39,7 +39,7 @@ final class SlabMapper implements AutoCloseable {
         thread.setDaemon(true);
     }
 
-    /** Returns when it serves. */
+    /** Maps the first slab, and returns when it can be used. */
     void mapFirst() {
         try {
             mapNext();
@@ -49,7 +49,9 @@ final class SlabMapper implements AutoCloseable {
         }
     }
 
-    /** Once, after {@link #mapFirst}; does nothing after {@link #close}. */
+    /**
+     * Starts mapping the rest, once, after {@link #mapFirst}; does nothing after {@link #close}.
+     */
     void startRest() {
         if (!closing && remaining() > 0) {
             thread.start();
@@ -106,7 +108,7 @@ final class SlabMapper implements AutoCloseable {
         }
     }
 
-    /** Stops the background and waits for the slab it is at. */
+    /** Stops the background thread, after the slab that it is mapping. */
     void stop() {
         closing = true;
         boolean interrupted = false;

@@ -8,8 +8,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Assigns slots to pages. One short lock, taken by misses and by frees, never by hits; nothing is
- * called while it is held.
+ * Assigns slots to pages under one short lock. Misses and frees take the lock, hits never do;
+ * nothing is called while it is held.
  */
 final class SlotAllocator {
     static final int SMALL_BYTES = 4096;
@@ -29,7 +29,9 @@ final class SlotAllocator {
         this.reserve = new SlotPool(free, pageBytes / SMALL_BYTES);
     }
 
-    /** A slab that fabrics know by now joins; its tail below a large slot stays unused. */
+    /**
+     * Adds a slab that the fabrics have registered; a tail smaller than a large slot stays unused.
+     */
     synchronized void join(MemorySegment slab) {
         SlabCut cut = new SlabCut(slab, pageBytes);
         LargeSlot[] cutSlots = new LargeSlot[cut.slots()];
@@ -44,12 +46,12 @@ final class SlotAllocator {
         cache.grow(slots - reserved);
     }
 
-    /** The slots of each page, all pages or none. */
+    /** Returns the slots of each page; all pages or none. */
     synchronized @Nullable List<SlotRange> tryTake(int[] lengths, Pool pool) {
         return tryTake(lengths, of(pool)::tryTake, pool);
     }
 
-    /** As {@link #tryTake}, where no large slot is free but parts of split ones are. */
+    /** Returns slots from parts of split large slots, when no large one is free. */
     synchronized @Nullable List<SlotRange> tryGather(int[] lengths, Pool pool) {
         return tryTake(lengths, of(pool)::tryGather, pool);
     }
@@ -87,17 +89,17 @@ final class SlotAllocator {
                 oldestLease);
     }
 
-    /** Large slots that have joined. */
+    /** Returns the number of large slots that have joined. */
     synchronized int count() {
         return slots;
     }
 
-    /** What every {@code step}-th large slot of {@code [from, to)} is used for. */
+    /** Returns the use of every {@code step}-th large slot of {@code [from, to)}. */
     synchronized SlotMap.Tally tally(int from, int to, int step) {
         SlotMap.Tally tally = new SlotMap.Tally();
         int slabStart = 0;
         for (LargeSlot[] slab : slabs) {
-            // The first of the steps that is not below the slab.
+            // The first step at or above the slab's start.
             int skipped = Math.ceilDiv(Math.max(0, slabStart - from), step) * step;
             for (int i = from + skipped; i < Math.min(to, slabStart + slab.length); i += step) {
                 slab[i - slabStart].tally(tally);

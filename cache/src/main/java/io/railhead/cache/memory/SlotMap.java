@@ -7,28 +7,28 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A map of registered memory, place by place, for people to look at: pages go on changing while it
- * is drawn. However large the memory is, at most {@value #CELLS} cells come of it, and at most
- * {@value #LOOKED_AT} large slots of each are looked at and stand for the others.
+ * A map of registered memory by address, for people: pages change while it is made. It has at most
+ * {@value #CELLS} cells. In each cell at most {@value #LOOKED_AT} large slots are read, and
+ * represent the others.
  *
- * @param cellBytes that each cell stands for; the last may be smaller
+ * @param cellBytes the bytes that each cell represents; the last may be smaller
  * @param cells in the order of addresses
  */
 public record SlotMap(long cellBytes, List<Cell> cells) {
     private static final int CELLS = 256;
     private static final int LOOKED_AT = 64;
 
-    /** What a slot that is not free is used for. */
+    /** The use of a slot that is not free. */
     public enum Use {
-        /** Bytes are awaited from the store, or from a client. */
+        /** Waiting for bytes from the store or from a client. */
         FILLING,
-        /** Cached, and nobody is reading it. */
+        /** Cached and not leased. */
         HELD,
-        /** Cached, and being read. */
+        /** Cached and leased. */
         LEASED,
-        /** No longer cached, and still being read. */
+        /** Evicted and still leased. */
         CONDEMNED,
-        /** Taken out of the reserve, for one transfer. */
+        /** Taken from the reserve for one transfer. */
         RESERVE
     }
 
@@ -72,7 +72,7 @@ public record SlotMap(long cellBytes, List<Cell> cells) {
             free += bytes;
         }
 
-        /** @param owner null where it is not known yet: then it has just begun to fill */
+        /** @param owner null if it is not known yet: then the page has just begun to fill */
         void add(@Nullable Page owner, long bytes) {
             used.merge(owner == null ? Use.FILLING : owner.use(), bytes, Long::sum);
         }

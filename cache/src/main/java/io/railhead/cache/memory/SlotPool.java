@@ -6,12 +6,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A budget of large slots and those of them that are split. Small slots of two pools never share a
- * large one, so no pool can eat into the other's budget by fragmentation. Guarded by the
- * allocator's lock.
+ * A budget of large slots, some of them split. Small slots of two pools never share a large one, so
+ * fragmentation cannot take one pool's budget for another. Guarded by the allocator's lock.
  */
 final class SlotPool {
-    /** How many split slots are searched for a stretch before a new one is split. */
+    /** The number of split slots that are searched for a segment before another slot is split. */
     private static final int SEARCHED = 32;
 
     private final LargeSlot.Free free;
@@ -34,12 +33,15 @@ final class SlotPool {
         return budget;
     }
 
-    /** Small slots in use, large ones counted as what they would split into. */
+    /**
+     * Returns the used small slots; a large slot counts as the small ones that it could be split
+     * into.
+     */
     long usedSmall() {
         return usedSmall;
     }
 
-    /** Extents of {@code count} small slots in all, as few as there can be had; null if full. */
+    /** Takes {@code count} small slots in as few ranges as possible; null if the pool is full. */
     @Nullable
     SlotRange tryTake(int count) {
         if (count == smallCount) {
@@ -89,7 +91,7 @@ final class SlotPool {
         return slot == null ? null : account(slot.take(0, count, null));
     }
 
-    /** The same of whatever is free in split slots, however many slotRanges that makes. */
+    /** Takes {@code count} free small slots of split ones, in any number of ranges. */
     @Nullable
     SlotRange tryGather(int count) {
         if (budgetOfPartial() < count) {

@@ -3,7 +3,7 @@ package io.railhead.cache.memory;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** Adjacent small slots of one large slot that a page has, and where the page goes on. */
+/** Adjacent small slots of one large slot that belong to a page, and the page's next range. */
 sealed interface SlotRange permits LargeSlot, SlotSegment {
 
     LargeSlot slot();
@@ -11,13 +11,13 @@ sealed interface SlotRange permits LargeSlot, SlotSegment {
     /** The first small slot. */
     int first();
 
-    /** Small slots, all of which make the large slot itself. */
+    /** The number of small slots; a whole large slot has all of its own. */
     int count();
 
     @Nullable
     SlotRange next();
 
-    /** Only {@link LargeSlot#tally} reads this, so whoever took the extent needs no lock. */
+    /** Sets the owner without a lock: only {@link LargeSlot#tally} reads it. */
     void ownedBy(Page page);
 
     default long bytes() {

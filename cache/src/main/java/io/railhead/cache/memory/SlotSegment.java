@@ -2,7 +2,7 @@ package io.railhead.cache.memory;
 
 import org.jspecify.annotations.Nullable;
 
-/** Part of a split large slot; narrow, since each small page that is held keeps one. */
+/** Part of a split large slot. Its fields are narrow, since each small cached page keeps one. */
 record SlotSegment(LargeSlot slot, short from, short slots,
         @Nullable SlotRange next) implements SlotRange {
 

@@ -1,6 +1,4 @@
 package io.railhead.cache.memory;
 
-/**
- * The use of a large slot: held by one page, split, or free; a free one knows the next free one.
- */
+/** The use of a large slot: one page, a split, or free; a free slot links to the next free one. */
 sealed interface SlotUse permits LargeSlot, LargeSlot.Split, Page {}

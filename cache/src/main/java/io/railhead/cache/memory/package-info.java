@@ -1,4 +1,4 @@
-/** Slabs, pages and leases: who owns each byte of registered memory, and when it is freed. */
+/** Slabs, pages and leases: the ownership and the release of registered memory. */
 @NullMarked
 package io.railhead.cache.memory;
 

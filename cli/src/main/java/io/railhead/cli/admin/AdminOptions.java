@@ -37,9 +37,9 @@ final class AdminOptions {
     private boolean json;
 
     /**
-     * Calls and shows the answer.
+     * Makes a call and shows the response.
      *
-     * @param text shows a line of it to a person
+     * @param text shows one line to a person
      * @return the last line
      */
     JsonNode call(String name, ObjectNode body, Consumer<JsonNode> text) throws IOException {

@@ -5,7 +5,7 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 
-/** Times as the configuration has them, in whole seconds. */
+/** Parses durations as in the configuration, in whole seconds. */
 final class Durations {
     private static final Pattern DURATION = Pattern.compile("([0-9]{1,6})([smh])");
 

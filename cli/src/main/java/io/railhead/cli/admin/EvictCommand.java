@@ -5,7 +5,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** Has the gateway forget objects. */
+/** Evicts objects from a gateway. */
 @Command(name = "evict", description = "Forget what is held of some objects, pinned or not, under every account.")
 final class EvictCommand implements Callable<Integer> {
     @Mixin

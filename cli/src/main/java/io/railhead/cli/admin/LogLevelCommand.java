@@ -14,7 +14,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Shows or changes how much is logged. */
+/** Shows or changes log levels. */
 @Command(name = "log-level", description = "Show the levels that are set, or set one, such as io.railhead.gateway DEBUG.")
 final class LogLevelCommand implements Callable<Integer> {
     @Spec

@@ -7,7 +7,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** One object, or all whose keys begin so, or a whole bucket. */
+/** An argument for one object, a prefix or a whole bucket. */
 final class ObjectsArgument {
     private static final String SCHEME = "s3://";
 
@@ -21,14 +21,14 @@ final class ObjectsArgument {
             "--recursive"}, description = "Every object whose key begins with that one.")
     private boolean recursive;
 
-    /** As the gateway's calls name it. */
+    /** Returns the fields of the gateway's call. */
     ObjectNode body() {
         String[] parts = split(spec, uri);
         ObjectNode body = AdminOptions.JSON.createObjectNode().put("bucket", parts[0]);
         return body.put(recursive || parts[1].isEmpty() ? "prefix" : "key", parts[1]);
     }
 
-    /** Bucket and key, "" for none. */
+    /** Returns bucket and key, "" for none. */
     static String[] split(CommandSpec spec, String uri) {
         String name = uri.startsWith(SCHEME) ? uri.substring(SCHEME.length()) : "";
         String[] parts = name.split("/", 2);

@@ -5,7 +5,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** Takes a pin away. */
+/** Removes a pin. */
 @Command(name = "unpin", description = "Take a pin away, named as it was made.")
 final class UnpinCommand implements Callable<Integer> {
     @Mixin

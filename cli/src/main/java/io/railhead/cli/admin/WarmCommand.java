@@ -19,7 +19,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Brings objects into the cache before anybody reads them. */
+/** Brings objects into the cache before they are read. */
 @Command(name = "warm", description = "Bring objects into the cache, read at the store in the caller's own name. It ends with this command, and where the cache is full.")
 final class WarmCommand implements Callable<Integer> {
     @Spec

@@ -1,4 +1,4 @@
-/** {@code railhead admin}: what an administrator has a running gateway do. */
+/** {@code railhead admin}: an administrator's calls to a running gateway. */
 @NullMarked
 package io.railhead.cli.admin;
 

@@ -9,7 +9,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Prints a completion script, generated from the commands themselves. */
+/** Prints a completion script, generated from the command definitions. */
 @Command(name = "completion", description = {"Print a script that completes commands and options.",
         "bash: source <(railhead completion bash)", "zsh:  source <(railhead completion zsh)",
         "fish: railhead completion fish | source"})
@@ -32,7 +32,7 @@ public final class CompletionCommand implements Callable<Integer> {
         String name = railhead.getCommandName();
         PrintWriter out = spec.commandLine().getOut();
         out.print(switch (shell) {
-            // One script for both: it loads zsh's own emulation of bash's completion.
+            // One script for both: zsh emulates bash's completion.
             case BASH, ZSH -> AutoComplete.bash(name, railhead);
             case FISH -> new FishScript(name).of(railhead.getCommandSpec());
         });

@@ -6,7 +6,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** A completion script for fish, for which picocli has none. One use, one thread. */
+/** A completion script for fish, which picocli cannot generate. One use, one thread. */
 final class FishScript {
     private final String program;
     private final StringBuilder script = new StringBuilder();
@@ -15,7 +15,10 @@ final class FishScript {
         this.program = program;
     }
 
-    /** Commands first, then the options of each; files are completed where a parameter is one. */
+    /**
+     * Returns the script: first the commands, then the options of each. Files are completed for
+     * parameters that are files.
+     */
     String of(CommandSpec root) {
         script.append("complete -c ").append(program).append(" -e\n");
         add(root, List.of());
@@ -49,7 +52,7 @@ final class FishScript {
         return commands.stream().map(CommandLine::getCommandName).toList();
     }
 
-    /** Offered behind the commands of {@code path}, and before any of those that follow it. */
+    /** Adds an offer behind the commands of {@code path}, and before any that follows it. */
     private void line(List<String> path, List<String> following, String offer,
             String description) {
         List<String> conditions = new ArrayList<>();

@@ -39,9 +39,7 @@ final class Demo {
     private final Consumer<String> say;
     private final LocalStore.Keys keys = new LocalStore.Keys("DEMOACCESSKEY", "demo-secret-key");
 
-    /**
-     * @param via LOOPBACK or VERBS: how hits are delivered one-sided
-     */
+    /** @param via LOOPBACK or VERBS, for one-sided hits */
     Demo(Via via, Children children, Path storeJar, Consumer<String> say) {
         this.via = via;
         this.children = children;
@@ -70,7 +68,7 @@ final class Demo {
         return readings.rows();
     }
 
-    /** Objects that no row reads, for a gateway to warm up with. */
+    /** Writes objects that no row reads, for a gateway's warm-up. */
     private Manifest others(Origin origin) throws IOException {
         List<SourceFile> files = new ArrayList<>();
         byte[] content = new byte[(int) (WARM_UP_BYTES / WARM_UP_OBJECTS)];

@@ -22,7 +22,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Shows on this machine what a gateway does: several ways to read the same files, measured. */
+/** Shows a gateway's effect on this machine: several ways to read the same files, measured. */
 @Command(name = "demo", description = "Start a store, a gateway and a client here; read files in several ways; print what it cost.")
 public final class DemoCommand implements Callable<Integer> {
     @Spec

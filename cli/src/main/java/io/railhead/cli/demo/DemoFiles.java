@@ -10,10 +10,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Real files to read: the JDK's own and this program's jars, or a folder of the user's. */
+/** Real files to read: the JDK's own with this program's jars, or a folder of the user's. */
 record DemoFiles(List<SourceFile> files, long bytes) {
 
-    /** The jars that this program runs from, then the JDK's largest file, which may be cut. */
+    /** Returns this program's jars, then the JDK's largest file, which may be cut. */
     static List<Path> standard(Path jars) throws IOException {
         List<Path> files = new ArrayList<>();
         if (Files.isDirectory(jars)) {
@@ -33,9 +33,9 @@ record DemoFiles(List<SourceFile> files, long bytes) {
     }
 
     /**
-     * Takes files until there are {@code most} bytes; the one that does not fit is cut there.
+     * Takes files up to {@code most} bytes; the last one is cut to fit.
      *
-     * @param scratch where the cut one is copied to
+     * @param scratch the folder for the copy of the cut file
      */
     static DemoFiles choose(List<Path> files, long most, Path scratch) throws IOException {
         List<SourceFile> chosen = new ArrayList<>();

@@ -21,8 +21,8 @@ import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 
 /**
- * One terminal for whoever writes a program against Railhead: a store in memory, a gateway, and the
- * environment to paste. Ctrl-C ends both; what they held goes with them.
+ * Runs a development site in one terminal: a store in memory, a gateway, and the environment to
+ * paste. Ctrl-C ends both and discards their content.
  */
 @Command(name = "dev", description = "Run a store in memory and a gateway until Ctrl-C; print the environment to paste.")
 public final class DevCommand implements Callable<Integer> {
@@ -65,7 +65,7 @@ public final class DevCommand implements Callable<Integer> {
         }
     }
 
-    /** Ctrl-C is how this command is meant to end, so its exit status is 0. */
+    /** Returns status 0: Ctrl-C is the intended end of this command. */
     private static void end(Children children) {
         children.close();
         Runtime.getRuntime().halt(0);
@@ -117,7 +117,7 @@ public final class DevCommand implements Callable<Integer> {
                         gateway.health()));
     }
 
-    /** Waits until either process ends, which neither should. */
+    /** Waits for either process to end, which is a failure. */
     private static IOException firstEnd(LocalStore store, DevGateway gateway, Children children) {
         CompletableFuture<String> storeEnd = store.process().onExit().thenApply(_ -> "store");
         CompletableFuture<String> gatewayEnd = gateway.process()

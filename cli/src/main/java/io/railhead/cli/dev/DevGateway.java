@@ -14,19 +14,19 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A gateway in front of a local store, as its own process. Its configuration is a file, as a user
- * would write it.
+ * A gateway in front of a local store, as its own process. Its configuration is a file like a
+ * user's.
  *
- * @param endpoint of S3
- * @param statusPage on the admin port
+ * @param endpoint the address for S3
+ * @param statusPage the status page on the admin port
  * @param health the health port
- * @param process the gateway's
+ * @param process the gateway's process
  */
 record DevGateway(URI endpoint, URI statusPage, URI health, Process process) {
     static final String NAME = "gateway";
     private static final Duration READY_IN = Duration.ofMinutes(5);
 
-    /** Starts it and waits until it is ready. */
+    /** Starts the gateway and waits until it is ready. */
     static DevGateway start(int port, ByteCount cache, LocalStore store, Children children)
             throws IOException {
         int admin = Loopback.freePort();

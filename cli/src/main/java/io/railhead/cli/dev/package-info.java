@@ -1,4 +1,4 @@
-/** A store and a gateway in one terminal, for whoever writes a program against them. */
+/** A store and a gateway in one terminal, for developers of clients. */
 @NullMarked
 package io.railhead.cli.dev;
 

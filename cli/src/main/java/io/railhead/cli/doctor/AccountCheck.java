@@ -31,7 +31,7 @@ final class AccountCheck {
     private final BackendConfig backend;
     private final List<String> buckets;
     private final boolean isOnly;
-    /** Each distinct credential and a principal that has it. */
+    /** Each distinct credential with one of its principals. */
     private final Map<Caller, String> callers = new LinkedHashMap<>();
     private final List<Finding> findings = new ArrayList<>();
 
@@ -73,13 +73,13 @@ final class AccountCheck {
                     + e.getMessage(), "every request to the store is signed",
                     "mend what the lines of " + backend.name() + " above say"));
         } catch (IllegalArgumentException e) {
-            // The endpoint's own look has said so.
+            // The endpoint's own check has reported this.
             return List.copyOf(findings);
         }
         return List.copyOf(findings);
     }
 
-    /** Those that the store knows. */
+    /** Returns the credentials that the store knows. */
     private List<Caller> credentials(StoreCalls calls) {
         Map<Caller, Answer> answers = new LinkedHashMap<>();
         Target target = buckets.isEmpty()
@@ -146,14 +146,14 @@ final class AccountCheck {
         };
     }
 
-    /** The secret stays out of it. */
+    /** Names a caller without its secret. */
     private static String name(Caller caller) {
         return caller instanceof Caller.Credential credential
                 ? credential.accessKey()
                 : "the default chain's credential";
     }
 
-    /** By the first that may. */
+    /** Checks a bucket with the first credential that may read it. */
     private void bucket(StoreCalls calls, String bucket, List<Caller> known) {
         Target target = new Target(bucket, "", null);
         String why = "clients name it";

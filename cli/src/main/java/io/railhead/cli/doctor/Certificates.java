@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
 
 /** Describes a certificate in words. */
 final class Certificates {
-    /** Renewals fail quietly: this leaves time to see it. */
+    /** The warning time before an expiry: renewals fail silently. */
     private static final Duration SOON = Duration.ofDays(14);
 
     private Certificates() {}
@@ -24,7 +24,7 @@ final class Certificates {
         return certificate.getNotAfter().toInstant().isBefore(Instant.now().plus(SOON));
     }
 
-    /** As in "until 2027-01-31". */
+    /** Returns text such as "until 2027-01-31". */
     static String end(X509Certificate certificate) {
         return "until " + certificate.getNotAfter()
                 .toInstant()
@@ -32,7 +32,7 @@ final class Certificates {
                 .toLocalDate();
     }
 
-    /** Its alternative names; only if it has none, its subject. */
+    /** Returns the alternative names; the subject if there are none. */
     static String names(X509Certificate certificate) {
         try {
             Collection<List<?>> names = certificate.getSubjectAlternativeNames();

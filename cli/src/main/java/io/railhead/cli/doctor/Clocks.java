@@ -11,9 +11,9 @@ import java.util.List;
 
 /** The difference between a store's clock and this machine's, by the Date of its responses. */
 final class Clocks {
-    /** What S3 refuses, as RequestTimeTooSkewed. */
+    /** The difference that S3 refuses as RequestTimeTooSkewed. */
     private static final Duration REFUSED = Duration.ofMinutes(15);
-    /** Clocks that are kept do not get here. */
+    /** A difference that synchronised clocks do not reach. */
     private static final Duration NOT_KEPT = Duration.ofSeconds(5);
     private static final String MEND = "keep both clocks: timedatectl set-ntp true, then chronyc"
             + " makestep; date -u on both";
@@ -50,8 +50,8 @@ final class Clocks {
     }
 
     /**
-     * The least that they are apart, positive if this machine is behind: the store wrote its second
-     * at some moment between the question and the answer.
+     * Returns the least possible difference, positive if this machine is behind. The store wrote
+     * its second at some moment between request and response.
      */
     private static Duration least(Instant theirs, Answer answer) {
         if (theirs.isAfter(answer.received())) {

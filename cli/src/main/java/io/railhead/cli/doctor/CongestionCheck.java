@@ -14,8 +14,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Losses and congestion that the ports have counted since their drivers were loaded, and what sysfs
- * knows of ECN. PFC is in no file: its tools are named.
+ * Checks losses and congestion, counted by the ports since their drivers were loaded, and the ECN
+ * settings in sysfs. No file shows PFC, so its tools are named.
  */
 final class CongestionCheck implements Check {
     private static final List<String> LOST = List.of("out_of_sequence", "packet_seq_err",
@@ -27,7 +27,7 @@ final class CongestionCheck implements Check {
             "np_cnp_sent", "rp_cnp_handled", "rx_ecn_marked_pkts", "rx_cnp_pkts", "tx_cnp_pkts");
     private static final List<String> REFUSED = List.of("resp_remote_access_errors",
             "remote_access_err");
-    /** One loss in so many bytes is not felt. */
+    /** A rate of loss that has no noticeable effect. */
     private static final long BYTES_PER_LOSS = 1L << 30;
 
     @Override
@@ -103,7 +103,7 @@ final class CongestionCheck implements Check {
                                 + " or partition key of its own");
     }
 
-    /** The files are there with the vendor's driver of mlx5 only. */
+    /** Only the vendor's mlx5 driver has these files. */
     private static Finding marking(Host host, String network, String place) {
         String folder = "/sys/class/net/" + network + "/ecn";
         String tools = "dcb pfc show dev " + network + ", mlnx_qos -i " + network

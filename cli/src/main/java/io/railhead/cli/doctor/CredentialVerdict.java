@@ -5,7 +5,7 @@ import io.railhead.cli.doctor.StoreCalls.Answer;
 /** A store's judgement of a credential, by its response to a signed request. */
 enum CredentialVerdict {
     ACCEPTED,
-    /** The signature is good, the request is not allowed. */
+    /** The signature is valid, but the request is not allowed. */
     NOT_ALLOWED,
     UNKNOWN_KEY,
     WRONG_SECRET,
@@ -13,10 +13,10 @@ enum CredentialVerdict {
     SKEWED,
     OTHER_REGION,
     NO_BUCKET,
-    /** None of these. */
+    /** Another response. */
     ODD;
 
-    /** Of a GET, whose refusals have a code where it is S3 that answers. */
+    /** Returns the verdict of a GET: S3's refusals of one always have a code. */
     static CredentialVerdict ofGet(Answer answer) {
         String type = answer.headers().get("Content-Type");
         boolean isPage = type != null && type.startsWith("text/html");
@@ -24,7 +24,7 @@ enum CredentialVerdict {
         return isPage || isBare ? ODD : of(answer);
     }
 
-    /** By the codes of S3, and by the status where an answer has none. */
+    /** Returns the verdict by S3's code, or by the status without a code. */
     static CredentialVerdict of(Answer answer) {
         return switch (answer.code()) {
             case "InvalidAccessKeyId" -> UNKNOWN_KEY;
@@ -45,7 +45,7 @@ enum CredentialVerdict {
         };
     }
 
-    /** Whether the store knows who signed. */
+    /** Returns whether the store knows the signer. */
     boolean isKnown() {
         return this == ACCEPTED || this == NOT_ALLOWED || this == NO_BUCKET;
     }

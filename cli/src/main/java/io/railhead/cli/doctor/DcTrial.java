@@ -24,8 +24,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tries the dc fabric on this machine's own adapter, as the configuration would have it. Unlike the
- * rest of the doctor it moves bytes.
+ * Tries the dc fabric, as configured, on this machine's own adapter. Unlike other checks of the
+ * doctor it moves bytes.
  */
 record DcTrial(Host host, Mover mover) {
     private static final String SUBJECT = "dc";
@@ -37,7 +37,7 @@ record DcTrial(Host host, Mover mover) {
         DcSelfTest.Outcome move(DcFabricConfig port, Rdma rdma) throws IOException;
     }
 
-    /** On the adapters of the machine that this runs on. */
+    /** Returns a trial on this machine's adapters. */
     static DcTrial on(Host host) {
         return new DcTrial(host, (port, rdma) -> {
             VerbsExtensions verbs = VerbsProvider.install();
@@ -46,10 +46,10 @@ record DcTrial(Host host, Mover mover) {
     }
 
     /**
-     * The first port that works, or why none does.
+     * Returns the first port that works, or why none does.
      *
-     * @param named null: the configuration that {@code serve} reads, if there is one
-     * @param device null: the configured one, or whichever works
+     * @param named null for the configuration that {@code serve} reads, if there is one
+     * @param device null for the configured one, or any that works
      */
     List<Finding> run(@Nullable Path named, @Nullable String device) {
         try {

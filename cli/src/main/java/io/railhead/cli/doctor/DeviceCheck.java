@@ -16,7 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** The adapters, their ports and addresses, and which of them a gateway would use. */
+/** Checks the adapters with their ports and addresses, and names those that a gateway would use. */
 final class DeviceCheck implements Check {
     private static final int LARGEST_MTU = 4096;
     /** The smallest interface MTU that carries the largest packets of RDMA. */

@@ -15,13 +15,13 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Holds a machine, and what is around it, against a configuration. Blocks; reads only. */
+/** Compares a machine and its surroundings with a configuration. Blocks; reads only. */
 public final class Doctor {
     static final Path DEFAULT_CONFIG = Path.of("/etc/railhead/railhead.yaml");
     private static final String CONFIGURATION = "configuration";
     private static final List<Check> MACHINE = List.of(new MemoryCheck(), new DeviceCheck(),
             new DriverCheck(), new NumaCheck(), new CongestionCheck(), new ProcessCheck());
-    /** What a running gateway has taken already. */
+    /** The resources that a running gateway has taken already. */
     private static final Set<String> TAKEN = Set.of(MemoryCheck.ROOM, MemoryCheck.HUGE_PAGES);
 
     private final Host host;
@@ -32,7 +32,7 @@ public final class Doctor {
         this.parts = parts;
     }
 
-    /** The machine that this runs on, held against a configuration; nothing else is looked at. */
+    /** Compares this machine only with a configuration. */
     public static List<Finding> thisMachine(Path config) {
         return new Doctor(Host.local(), Parts.unwatched()).examineMachine(config);
     }
@@ -40,13 +40,13 @@ public final class Doctor {
     /**
      * Moves bytes over the dc fabric from a port of an mlx5 adapter to itself.
      *
-     * @param device null: the first that works
+     * @param device null for the first that works
      */
     public static List<Finding> dcSelfTest(Path config, @Nullable String device) {
         return DcTrial.on(Host.local()).run(config, device);
     }
 
-    /** The machine alone: nothing goes over the network. */
+    /** Examines the machine only, without the network. */
     List<Finding> examineMachine(@Nullable Path named) {
         List<Finding> findings = new ArrayList<>();
         MachineNeeds needs = load(named, findings).map(MachineNeeds::of)
@@ -56,8 +56,10 @@ public final class Doctor {
     }
 
     /**
-     * @param named null: the one that {@code serve} reads, if there is one, else the defaults
-     * @param buckets to look at, by backend; throws IllegalArgumentException if there is no such
+     * @param named null for the configuration that {@code serve} reads, if there is one, else the
+     *            defaults
+     * @param buckets the buckets to check, by backend; throws IllegalArgumentException for an
+     *            unknown backend
      */
     List<Finding> examine(@Nullable Path named, Map<String, List<String>> buckets) {
         List<Finding> findings = new ArrayList<>();

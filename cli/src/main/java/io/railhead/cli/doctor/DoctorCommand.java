@@ -16,7 +16,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Says what is wrong with this machine and what is around it. */
+/** Reports faults of this machine and its surroundings. */
 @Command(name = "doctor", description = {
         "Say what a gateway lacks on this machine and around it, and how to mend it.",
         "Looks at the machine, the configuration's files and ports, and each store: name, connection,"

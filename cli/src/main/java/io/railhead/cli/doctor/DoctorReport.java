@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import picocli.CommandLine.Help.Ansi;
 
-/** Findings for people, or for programs. */
+/** Findings as text for people, or as JSON for programs. */
 record DoctorReport(List<Finding> findings) {
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -58,7 +58,7 @@ record DoctorReport(List<Finding> findings) {
     }
 
     /**
-     * One object: whether it is fine, and each finding with all it says. Its fields are in
+     * Returns one object with the result and each complete finding. Its fields are in
      * docs/operations.md.
      */
     String toJson() {

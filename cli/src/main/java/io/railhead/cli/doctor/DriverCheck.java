@@ -18,7 +18,7 @@ final class DriverCheck implements Check {
     private static final List<String> LIBRARY_FOLDERS = List.of("/usr/lib64/libibverbs",
             "/usr/lib/libibverbs", "/usr/lib/x86_64-linux-gnu/libibverbs",
             "/usr/lib/aarch64-linux-gnu/libibverbs");
-    /** rdma-core's name of a provider, by the kernel's name of the driver. */
+    /** rdma-core's name of a provider, by the kernel's driver name. */
     private static final Map<String, String> PROVIDERS = Map.of("mlx5_core", "mlx5",
             "mlx4_core", "mlx4", "bnxt_en", "bnxt_re", "ice", "irdma", "i40e", "irdma", "hns3",
             "hns", "qede", "qedr");
@@ -114,7 +114,10 @@ final class DriverCheck implements Check {
                         why, "apt-get install ibverbs-providers, or: dnf install libibverbs");
     }
 
-    /** Soft-RoCE names its network interface as its parent; the driver behind that is another's. */
+    /**
+     * Returns the provider's name. Soft-RoCE names a network interface as its parent, whose driver
+     * is not the provider.
+     */
     private static String providerOf(Host host, String device) {
         String folder = "/sys/class/infiniband/" + device;
         if (host.has(folder + "/parent")) {

@@ -29,8 +29,8 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way to one endpoint of a store: name, connection, TLS, HTTP, clock and latency. Each step is
- * taken only if the one before it came through. Blocks, three seconds a step at most.
+ * Checks the way to one endpoint of a store: name, connection, TLS, HTTP, clock and latency. Each
+ * step needs the success of the one before. Blocks, at most three seconds a step.
  */
 final class EndpointCheck {
     private static final int ASKED = 5;
@@ -147,7 +147,10 @@ final class EndpointCheck {
         return false;
     }
 
-    /** One that is named itself as its authority is trusted beyond its end. */
+    /**
+     * Returns the finding for a trusted certificate. One that is configured as its own authority is
+     * trusted even after its expiry.
+     */
     private Finding trusted(X509Certificate own, TlsCheck.Result result, String why) {
         String found = result.words() + " with " + host + " in " + Sizes.millis(result.nanos())
                 + ", its certificate " + (Certificates.isExpired(own) ? "was" : "is") + " good "

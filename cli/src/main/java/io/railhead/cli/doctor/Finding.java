@@ -3,17 +3,17 @@ package io.railhead.cli.doctor;
 /**
  * One line of the doctor's report.
  *
- * @param why it matters
- * @param mend the command or setting that mends it; "" where nothing needs to be
+ * @param why the reason why it matters
+ * @param mend the command or setting that repairs it; "" if nothing needs to be
  */
 public record Finding(Mark mark, String subject, String found, String why, String mend) {
 
-    /** Urgency of a finding. */
+    /** The severity of a finding. */
     public enum Mark {
         OK,
-        /** Works, but slower or not after a change that is likely. */
+        /** Works, but slowly, or not after a likely change. */
         WARN,
-        /** Does not do what the configuration asks for. */
+        /** Does not do what the configuration requires. */
         FAIL
     }
 
@@ -29,7 +29,7 @@ public record Finding(Mark mark, String subject, String found, String why, Strin
         return new Finding(Mark.FAIL, subject, found, why, mend);
     }
 
-    /** A failure where the thing was asked for, a warning where it only could be. */
+    /** Returns a failure if the feature is configured, otherwise a warning. */
     static Finding lacking(boolean asked, String subject, String found, String why, String mend) {
         return asked ? fail(subject, found, why, mend) : warn(subject, found, why, mend);
     }

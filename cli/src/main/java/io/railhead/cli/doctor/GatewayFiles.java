@@ -28,11 +28,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** The files that a configuration names: whether they can be used, and who else may read them. */
+/**
+ * Checks the files that a configuration names: whether they are usable, and which other users may
+ * read them.
+ */
 final class GatewayFiles {
     private GatewayFiles() {}
 
-    /** None if they cannot be read, which is a finding, or if no secret is held. */
+    /**
+     * Returns no principals if their file is unreadable, which is a finding, or if no secret is
+     * held.
+     */
     static List<Principal> principals(GatewayConfig.Gateway gateway, List<Finding> findings) {
         if (gateway.access().mode() == AuthMode.PASS_THROUGH) {
             return List.of();
@@ -154,7 +160,7 @@ final class GatewayFiles {
         }
     }
 
-    /** Who may read a secret may be its principal. */
+    /** Checks a secret's permissions: any user who can read it can act as its principal. */
     private static Finding secret(String subject, Path file) {
         String why = "whoever reads its secrets can sign with them";
         try {

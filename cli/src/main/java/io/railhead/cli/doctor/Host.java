@@ -16,24 +16,24 @@ import java.util.function.Predicate;
 /**
  * A machine's files as this process sees them.
  *
- * @param root where /proc, /sys, /dev and the rest lie
+ * @param root the folder with /proc, /sys, /dev and the rest
  * @param accessible whether this user may read and write a file
  * @param loadable whether a shared library of this name can be loaded
  */
 record Host(Path root, Predicate<Path> accessible, Predicate<String> loadable) {
 
-    /** The one that this process runs on. */
+    /** Returns the host of this process. */
     static Host local() {
         return below(Path.of("/"));
     }
 
-    /** One whose files lie below another folder. */
+    /** Returns a host whose files lie below another folder. */
     static Host below(Path root) {
         return new Host(root, path -> Files.isReadable(path) && Files.isWritable(path),
                 SharedLibrary::isLoadable);
     }
 
-    /** A file or folder by its absolute path. */
+    /** Returns a file or folder by its absolute path. */
     Path at(String path) {
         return root.resolve(path.substring(1));
     }
@@ -46,7 +46,7 @@ record Host(Path root, Predicate<Path> accessible, Predicate<String> loadable) {
         return accessible.test(at(path));
     }
 
-    /** The first line, stripped; empty if there is none or it cannot be read. */
+    /** Returns the first line, stripped; empty if it is missing or unreadable. */
     Optional<String> line(String path) {
         return lines(path).stream().findFirst().map(String::strip);
     }
@@ -55,12 +55,12 @@ record Host(Path root, Predicate<Path> accessible, Predicate<String> loadable) {
         try {
             return Files.readAllLines(at(path));
         } catch (IOException e) {
-            // What cannot be read is not there for a gateway either.
+            // A gateway could not read this file either.
             return List.of();
         }
     }
 
-    /** Names in a folder, sorted; none if there is no such folder. */
+    /** Returns the sorted names in a folder; none if there is no such folder. */
     List<String> names(String path) {
         List<String> names = new ArrayList<>();
         try (DirectoryStream<Path> stream = Files.newDirectoryStream(at(path))) {
@@ -77,7 +77,8 @@ record Host(Path root, Predicate<Path> accessible, Predicate<String> loadable) {
     }
 
     /**
-     * A soft limit of this process by its name in /proc/self/limits; no limit reads as the most.
+     * Returns a soft limit of this process by its name in /proc/self/limits; unlimited is the
+     * largest number.
      */
     long limit(String name) {
         return lines("/proc/self/limits").stream()
@@ -93,7 +94,7 @@ record Host(Path root, Predicate<Path> accessible, Predicate<String> loadable) {
         return HostLimits.read(root, limit("Max locked memory"));
     }
 
-    /** What kind of container this is, if it is one. */
+    /** Returns the kind of container; empty outside one. */
     Optional<String> container() {
         if (has("/var/run/secrets/kubernetes.io")) {
             return Optional.of("a Kubernetes pod");

@@ -6,12 +6,14 @@ import java.util.List;
 
 /** The latency of a store. */
 final class Latency {
-    /** Above it, asking the store costs more than what a rack's memory saves. */
+    /** Above this latency, revalidation costs more than a rack's memory saves. */
     private static final Duration FAR = Duration.ofMillis(50);
 
     private Latency() {}
 
-    /** The first answer has the connection's making in it and does not count. */
+    /**
+     * Returns the finding. The first response includes the connection's setup and does not count.
+     */
     static Finding finding(String subject, String what, List<Answer> answers) {
         List<Long> nanos = answers.stream().skip(1).map(Answer::nanos).sorted().toList();
         long median = nanos.get(nanos.size() / 2);

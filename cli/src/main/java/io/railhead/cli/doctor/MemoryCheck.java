@@ -16,7 +16,7 @@ import io.railhead.os.devices.GidChoice;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Memory for the cache, the right to pin it, and the pages it is made of. */
+/** Checks memory for the cache, the right to pin it, and its page sizes. */
 final class MemoryCheck implements Check {
     static final String ROOM = "memory";
     static final String HUGE_PAGES = "huge pages";
@@ -40,7 +40,7 @@ final class MemoryCheck implements Check {
         return findings;
     }
 
-    /** With the heap that a gateway is given which is started as this command was. */
+    /** Returns the budget of a gateway with the same heap as this command. */
     private static MemoryBudget budget(MachineNeeds needs) {
         Cache cache = needs.cache();
         return MemoryBudget.of(new MemoryConfig(cache.memory().bytes(),
@@ -68,7 +68,7 @@ final class MemoryCheck implements Check {
                         : "set cache.memory lower");
     }
 
-    /** The cache is made of these alone: what else is free does not matter to it. */
+    /** Checks reserved huge pages: the cache uses only these, whatever other memory is free. */
     private static Finding reserved(long cache, HugePages pages) {
         String found = pages.free() + " of " + pages.total() + " reserved pages of " + pages.size()
                 + " are free, the cache takes " + ceil(cache, pages.size().bytes());
@@ -108,7 +108,7 @@ final class MemoryCheck implements Check {
                 : ok("memlock", found, why);
     }
 
-    /** Once for each device that would be used, and by each of the fabrics. */
+    /** Returns the number of registrations: one for each used device and fabric. */
     private static int registrations(Host host, MachineNeeds needs) {
         int byDc = needs.rdma().dc().enabled() ? 1 : 0;
         int byVerbs = needs.rdma().verbs().enabled() || byDc == 0 ? devices(host, needs) : 0;
@@ -161,7 +161,7 @@ final class MemoryCheck implements Check {
                 + " in " + THP + "shmem_enabled makes copies into large ones a little faster");
     }
 
-    /** The word in brackets. */
+    /** Returns the word in brackets. */
     private static String chosen(Host host, String file) {
         return host.line(THP + file)
                 .map(line -> line.replaceAll(".*\\[(.*)].*", "$1"))

@@ -36,7 +36,10 @@ final class NumaCheck implements Check {
                 .toList();
     }
 
-    /** Reserved huge pages are not among what a node has free. */
+    /**
+     * Returns the cache's bytes of ordinary pages: a node's free memory excludes reserved huge
+     * pages.
+     */
     private static long ordinaryBytes(Cache cache) {
         return cache.hugePages() == null ? cache.memory().bytes() : 0;
     }
@@ -86,7 +89,7 @@ final class NumaCheck implements Check {
                 .orElse("");
     }
 
-    /** -1 if it is not told. */
+    /** Returns -1 if it is unknown. */
     private static long free(Host host, int node) {
         return host.lines(NODES + "/node" + node + "/meminfo")
                 .stream()
@@ -98,7 +101,7 @@ final class NumaCheck implements Check {
                 .orElse(-1);
     }
 
-    /** The kernel's lists, such as 0-3,8. */
+    /** Parses the kernel's lists, such as 0-3,8. */
     private static BitSet list(String text) {
         BitSet members = new BitSet();
         for (String range : text.isEmpty() ? new String[0] : text.split(",", -1)) {

@@ -4,9 +4,9 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * Something that is looked at beside other things.
+ * A check that runs beside others.
  *
- * @param name for whoever waits
- * @param look blocks, for a bounded time
+ * @param name shown to a waiting user
+ * @param look blocks for a bounded time
  */
 record ParallelCheck(String name, Supplier<List<Finding>> look) {}

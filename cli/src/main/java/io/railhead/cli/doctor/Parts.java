@@ -15,9 +15,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Looks at everything at the same time, and says what is waited for if somebody watches. A part
- * that fails is looked at once more after all others have ended: on a loaded machine an answer may
- * be late because the looks compete with each other.
+ * Runs all checks in parallel, and shows a waiting user the ones under way. A failed check is
+ * repeated after all others have ended: on a loaded machine, parallel checks can delay each other's
+ * responses.
  */
 final class Parts {
     private static final long QUIET_MILLIS = 1000;
@@ -33,12 +33,12 @@ final class Parts {
         this.watched = watched;
     }
 
-    /** For whom nobody waits at a terminal. */
+    /** Returns an instance without a terminal. */
     static Parts unwatched() {
         return new Parts(new PrintWriter(Writer.nullWriter()), false);
     }
 
-    /** The findings, in the order of the parts. */
+    /** Returns the findings in the order of the checks. */
     List<Finding> lookAt(List<ParallelCheck> parts) {
         List<List<Finding>> first = lookOnce(parts);
         List<ParallelCheck> failed = new ArrayList<>();
@@ -59,7 +59,7 @@ final class Parts {
 
     private List<List<Finding>> lookOnce(List<ParallelCheck> parts) {
         parts.forEach(parallelCheck -> pending.add(parallelCheck.name()));
-        // Platform threads: resolvers block in native code.
+        // Platform threads, since resolvers block in native code.
         ExecutorService threads = Executors
                 .newThreadPerTaskExecutor(
                         Thread.ofPlatform().daemon().name("doctor-", 0).factory());

@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The process that listens on a TCP port, as far as this user may see. */
+/** Finds the process that listens on a TCP port, as far as this user may see it. */
 final class PortOwner {
     private static final String LISTENING = "0A";
     private static final int ADDRESS = 1;
@@ -17,7 +17,7 @@ final class PortOwner {
 
     private PortOwner() {}
 
-    /** As in "nginx (pid 123)". */
+    /** Returns text such as "nginx (pid 123)". */
     static Optional<String> of(Host host, int port) {
         Set<String> sockets = sockets(host, port);
         return sockets.isEmpty()
@@ -48,7 +48,7 @@ final class PortOwner {
         try {
             return Files.readSymbolicLink(host.at("/proc/" + pid + "/fd/" + fd)).toString();
         } catch (IOException e) {
-            // Another user's, or closed by now.
+            // The descriptor is another user's, or closed by now.
             return "";
         }
     }

@@ -61,7 +61,7 @@ final class Ports {
             return fail(setting, address.host() + " is not known to the resolver", why,
                     "name an address of this machine, or 0.0.0.0");
         }
-        // Never listens, so nobody can connect in the meantime.
+        // Never listens, so no client can connect meanwhile.
         try (Socket socket = new Socket()) {
             socket.setReuseAddress(true);
             socket.bind(new InetSocketAddress(local, address.port()));

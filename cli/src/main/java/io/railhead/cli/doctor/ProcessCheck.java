@@ -15,12 +15,12 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Checks the limits that the operating system sets the process: descriptors, folders, a container's
- * walls.
+ * Checks the operating system's limits of the process: descriptors, folders, a container's
+ * restrictions.
  */
 final class ProcessCheck implements Check {
     private static final int CLIENTS = 4096;
-    /** Of a UNIX socket's path, its end mark included. */
+    /** The longest path of a UNIX socket, with its final zero byte. */
     private static final int MAX_SOCKET_PATH = 108;
 
     @Override

@@ -10,14 +10,14 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * A gateway that runs on this machine already.
+ * A gateway that already runs on this machine.
  *
  * @param reasonNotReady "" if it is ready
  */
 record RunningGateway(String reasonNotReady) {
     private static final Duration LIMIT = Duration.ofSeconds(3);
 
-    /** Whoever answers as one on the health address, if somebody does. Blocks. */
+    /** Returns the gateway that responds on the health address; empty if none does. Blocks. */
     static Optional<RunningGateway> at(ListenAddress health) {
         if (health.port() == 0) {
             return Optional.empty();
@@ -33,7 +33,7 @@ record RunningGateway(String reasonNotReady) {
             return Optional.of(new RunningGateway(
                     ready.statusCode() == 200 ? "" : firstLine(ready.body())));
         } catch (IOException | IllegalArgumentException e) {
-            // Nobody answers, or not in HTTP, or the host is none that a URI can have.
+            // There is no response, or not in HTTP, or the host is invalid in a URI.
             return Optional.empty();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -41,7 +41,7 @@ record RunningGateway(String reasonNotReady) {
         }
     }
 
-    /** The others are about its stores, which the doctor asks itself. */
+    /** Returns the first line: the others concern stores, which the doctor checks itself. */
     private static String firstLine(String body) {
         return body.lines().findFirst().orElse("no reason given");
     }
@@ -54,7 +54,7 @@ record RunningGateway(String reasonNotReady) {
                 HttpResponse.BodyHandlers.ofString());
     }
 
-    /** One that listens everywhere listens here. */
+    /** Returns the loopback address for a listener on every address. */
     private static String local(String host) {
         return switch (host) {
             case "0.0.0.0" -> "127.0.0.1";

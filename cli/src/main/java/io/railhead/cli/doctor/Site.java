@@ -6,10 +6,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The surroundings of a gateway besides its machine.
+ * A gateway's machine and surroundings.
  *
- * @param principals none where they cannot be read, or where no secret is held
- * @param buckets to look at, by backend
+ * @param principals empty if they are unreadable, or if no secret is held
+ * @param buckets the buckets to check, by backend
  */
 record Site(Host host, GatewayConfig config, List<Principal> principals,
         Map<String, List<String>> buckets) {}

@@ -2,7 +2,7 @@ package io.railhead.cli.doctor;
 
 import java.util.Locale;
 
-/** Sizes and times as people read them. */
+/** Formats sizes and times for people. */
 final class Sizes {
     private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB"};
 

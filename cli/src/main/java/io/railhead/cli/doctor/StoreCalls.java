@@ -30,11 +30,11 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store as the gateway's own connector speaks to it, once per question and within short limits.
- * Only GET and HEAD: nothing is written. Blocks.
+ * Calls a store through the gateway's own connector, once for each question and with short time
+ * limits. Only GET and HEAD: nothing is written. Blocks.
  */
 final class StoreCalls implements AutoCloseable {
-    /** Of each question; who needs longer is of no use to a gateway. */
+    /** The time limit of each question; a slower store is useless to a gateway. */
     static final Duration LIMIT = Duration.ofSeconds(3);
     private static final int CONNECTIONS = 16;
     private static final int MAX_ERROR_BYTES = 1 << 20;
@@ -51,11 +51,11 @@ final class StoreCalls implements AutoCloseable {
     }
 
     /**
-     * What a store said.
+     * A store's response.
      *
-     * @param code of its error document; "" if it has none
-     * @param sent just before the question, by this machine's clock
-     * @param nanos until the head of the answer
+     * @param code the code of its error document; "" if there is none
+     * @param sent just before the request, by this machine's clock
+     * @param nanos until the response's head
      */
     record Answer(int status, Headers headers, String code, Instant sent, long nanos) {
         Instant received() {
@@ -66,7 +66,7 @@ final class StoreCalls implements AutoCloseable {
             return status >= 200 && status < 300;
         }
 
-        /** As in "403 AccessDenied". */
+        /** Returns text such as "403 AccessDenied". */
         String words() {
             return code.isEmpty() ? String.valueOf(status) : status + " " + code;
         }
@@ -80,7 +80,7 @@ final class StoreCalls implements AutoCloseable {
         return ask("GET", target, caller);
     }
 
-    /** Empty if no object can be seen. */
+    /** Returns the capabilities; empty if no object can be listed. */
     Optional<Capabilities> look(@Nullable String bucket, Caller caller) {
         return await(backend.look(bucket, caller), LIMIT.multipliedBy(2));
     }
@@ -97,7 +97,7 @@ final class StoreCalls implements AutoCloseable {
                 code.find() ? code.group(1) : "", sent, nanos);
     }
 
-    /** Throws BackendException, in one line. */
+    /** Waits for a stage. Throws BackendException with one line. */
     private static <T> T await(CompletionStage<T> stage, Duration limit) {
         try {
             return stage.toCompletableFuture().get(limit.toMillis(), TimeUnit.MILLISECONDS);

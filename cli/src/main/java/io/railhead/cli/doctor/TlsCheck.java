@@ -21,11 +21,11 @@ import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509ExtendedTrustManager;
 import org.jspecify.annotations.Nullable;
 
-/** One TLS handshake, as strict as the gateway's, that tells what was wrong with it. Blocks. */
+/** One TLS handshake, as strict as the gateway's, which reports its fault. Blocks. */
 final class TlsCheck {
     private final @Nullable Path ca;
 
-    /** @param ca PEM file of a private authority, or null for the platform's */
+    /** @param ca PEM file of a private authority; null for the platform's */
     TlsCheck(@Nullable Path ca) {
         this.ca = ca;
     }
@@ -41,10 +41,10 @@ final class TlsCheck {
     }
 
     /**
-     * What came of it.
+     * The result of a handshake.
      *
-     * @param chain the server's certificate first; none if it sent none
-     * @param words the protocol, or what went wrong
+     * @param chain the server's certificate first; empty if it sent none
+     * @param words the protocol, or the fault
      */
     record Result(Fault fault, List<X509Certificate> chain, String words, long nanos) {}
 
@@ -78,7 +78,7 @@ final class TlsCheck {
         }
     }
 
-    /** The JDK has no type for a peer that speaks something else. */
+    /** Recognises a peer without TLS, for which the JDK has no exception type. */
     private static Fault noCertificate(IOException failure) {
         String message = String.valueOf(failure.getMessage());
         return message.contains("Unsupported or unrecognized SSL message")
@@ -104,7 +104,7 @@ final class TlsCheck {
         throw new GeneralSecurityException("the JDK has no trust manager for X.509");
     }
 
-    /** Keeps what a server showed; who is trusted, the strict one decides. */
+    /** Records the server's certificates; the strict manager decides on trust. */
     private static final class Recorder extends X509ExtendedTrustManager {
         private final X509ExtendedTrustManager strict;
         private volatile List<X509Certificate> chain = List.of();

@@ -1,4 +1,4 @@
-/** {@code railhead doctor}: what this machine lacks, and how to mend it. */
+/** {@code railhead doctor}: the faults of this machine, and their cure. */
 @NullMarked
 package io.railhead.cli.doctor;
 

@@ -16,8 +16,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * A command's processes and their folder: whatever happens, also on Ctrl-C and SIGKILL, all of them
- * end and the folder goes. Any thread.
+ * A command's child processes and their folder. Whatever happens, even on Ctrl-C and SIGKILL, the
+ * processes end and the folder is deleted. Any thread.
  */
 public final class Children implements AutoCloseable {
     private static final long GRACE_SECONDS = 5;
@@ -37,7 +37,7 @@ public final class Children implements AutoCloseable {
         return folder;
     }
 
-    /** A JVM of the same JDK; as {@link #start}. */
+    /** Starts a JVM of the same JDK, as {@link #start} does. */
     public Process java(String name, List<String> arguments, Map<String, String> environment,
             ProcessBuilder.Redirect output) throws IOException {
         List<String> command = new ArrayList<>();
@@ -46,14 +46,14 @@ public final class Children implements AutoCloseable {
         return start(name, command, environment, output);
     }
 
-    /** The program that runs this JVM. */
+    /** Returns the program of this JVM. */
     public static String javaProgram() {
         return Path.of(System.getProperty("java.home"), "bin", "java").toString();
     }
 
     /**
-     * The command that runs this program anew, in a JVM that starts as this one did: of the same
-     * jars, and with the AOT cache that the launcher chose.
+     * Returns the command that starts this program in another JVM, with the same jars and the
+     * launcher's AOT cache.
      */
     public static List<String> railhead(List<String> options, String... arguments) {
         List<String> command = new ArrayList<>(List.of(javaProgram(),
@@ -71,7 +71,7 @@ public final class Children implements AutoCloseable {
         return command;
     }
 
-    /** A process whose log is {@code name.log}; its output too, unless it is piped. */
+    /** Starts a process whose log, and output unless it is piped, go to {@code name.log}. */
     public synchronized Process start(String name, List<String> command,
             Map<String, String> environment, ProcessBuilder.Redirect output) throws IOException {
         if (closed) {
@@ -87,7 +87,7 @@ public final class Children implements AutoCloseable {
         return process;
     }
 
-    /** Writes a file of the folder that no other user may read. */
+    /** Writes a file of the folder that other users cannot read. */
     public Path privateFile(String name, String text) throws IOException {
         Path file = folder.resolve(name);
         if (!Files.exists(file)) {
@@ -97,7 +97,7 @@ public final class Children implements AutoCloseable {
         return Files.writeString(file, text);
     }
 
-    /** The path for a UNIX socket in the folder. */
+    /** Returns the path for a UNIX socket in the folder. */
     public Path socket(String name) throws IOException {
         Path socket = folder.resolve(name);
         if (socket.toString().length() > LONGEST_SOCKET_PATH) {
@@ -111,7 +111,7 @@ public final class Children implements AutoCloseable {
         return folder.resolve(name + ".log");
     }
 
-    /** The end of a child's log, for the failure that it explains. */
+    /** Returns the end of a child's log, to explain its failure. */
     public String lastWords(String name) {
         try {
             List<String> lines = Files.readAllLines(log(name));

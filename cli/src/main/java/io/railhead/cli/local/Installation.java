@@ -7,7 +7,7 @@ import java.nio.file.Path;
  * launcher knows the layout and passes it in system properties.
  *
  * @param home the checkout, or the installed folder
- * @param jars what is on the class path beside the program's own jar
+ * @param jars the class path's jars besides the program's own
  * @param store the S3 server that the demo, dev and benchmarks start
  */
 public record Installation(Path home, Path jars, Path store) {

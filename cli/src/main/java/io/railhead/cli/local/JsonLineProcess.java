@@ -5,7 +5,7 @@ import java.io.BufferedWriter;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 
-/** A child process that answers each line of JSON with one. One thread. */
+/** A child process that answers each line of JSON by one line. One thread. */
 public final class JsonLineProcess {
     private final String name;
     private final Children children;
@@ -13,8 +13,8 @@ public final class JsonLineProcess {
     private final BufferedReader answers;
 
     /**
-     * @param process whose output is piped
-     * @param name its log's, which is where it says why it ended
+     * @param process a process with piped output
+     * @param name the name of its log, which explains its end
      */
     public JsonLineProcess(Process process, String name, Children children) {
         this.name = name;
@@ -23,7 +23,7 @@ public final class JsonLineProcess {
         this.answers = process.inputReader(StandardCharsets.UTF_8);
     }
 
-    /** Waits for the next answer. */
+    /** Waits for the next line. */
     public <T> T next(Class<T> type) throws IOException {
         String line = answers.readLine();
         if (line == null) {

@@ -9,10 +9,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/** A real S3 server, s3proxy, as its own process, its objects in its memory. */
+/** A real S3 server, s3proxy, as its own process with its objects in memory. */
 public record LocalStore(URI endpoint, Keys keys, Process process) {
 
-    /** What the store knows its one user by; the gateway signs with the same pair. */
+    /** The store's only key pair, with which the gateway signs too. */
     public record Keys(String accessKey, String secretKey) {
 
         public Map<String, String> environment() {
@@ -22,9 +22,10 @@ public record LocalStore(URI endpoint, Keys keys, Process process) {
     }
 
     /**
-     * Starts it and waits until it answers.
+     * Starts the store and waits until it responds.
      *
-     * @param bytes that it will hold: an upload's parts and the object exist twice for a moment
+     * @param bytes the bytes that it will hold: an upload's parts and its object exist together for
+     *            a moment
      */
     public static LocalStore start(Path jar, Keys keys, long bytes, Children children)
             throws IOException {

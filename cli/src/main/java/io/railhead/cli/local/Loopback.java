@@ -11,20 +11,22 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntPredicate;
 
-/** Ports and plain HTTP questions on the loopback address. */
+/** Ports and plain HTTP requests on the loopback address. */
 public final class Loopback {
     private static final Duration POLL = Duration.ofMillis(50);
 
     private Loopback() {}
 
-    /** A port that is free now; its user fails clearly if it is taken before it binds. */
+    /**
+     * Returns a port that is free now; its user fails clearly if another process takes it first.
+     */
     public static int freePort() throws IOException {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();
         }
     }
 
-    /** A hint: another process may take it at any time. */
+    /** Returns whether a port is free: a hint, since another process may take it at any time. */
     public static boolean isFree(int port) {
         try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
             return socket.isBound();
@@ -46,7 +48,7 @@ public final class Loopback {
         }
     }
 
-    /** Waits until {@code uri} answers with a status that is good; fails if the process ends. */
+    /** Waits until {@code uri} responds with a good status; fails if the process ends. */
     public static void await(String name, Process process, URI uri, IntPredicate good,
             Duration most,
             Children children) throws IOException {

@@ -7,14 +7,17 @@ import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A shell that outlives this process, also one that was killed, to end its children and delete
- * their folder. It reads a pipe whose writing end this process has alone, so the pipe's end is this
- * process's. Any thread.
+ * A shell that outlives this process, even after a SIGKILL, to end its children and delete their
+ * folder. It reads a pipe whose only writer is this process, so the pipe's end marks this process's
+ * end. Any thread.
  *
- * <p> {@code PR_SET_PDEATHSIG} is no way to have this: it fires where the thread ends that forked.
+ * <p> {@code PR_SET_PDEATHSIG} does not work for this: it fires when the forking thread ends.
  */
 final class Watchdog implements AutoCloseable {
-    /** Signals of the terminal go to the whole group; the shell must outlive them. */
+    /**
+     * The shell's script. The terminal's signals reach the whole group, and the shell must survive
+     * them.
+     */
     private static final String SCRIPT = """
             trap '' HUP INT TERM
             children=
@@ -63,7 +66,10 @@ final class Watchdog implements AutoCloseable {
                 .start());
     }
 
-    /** Has it ended with this process, unless it ends before: its number may be another's then. */
+    /**
+     * Registers a child, to be ended with this process. A child that ends earlier is removed, since
+     * another process may get its number.
+     */
     void watch(Process child) throws IOException {
         tell("started " + child.pid());
         CompletableFuture<?> _ = child.onExit().thenRun(() -> {
@@ -80,7 +86,7 @@ final class Watchdog implements AutoCloseable {
         pipe.flush();
     }
 
-    /** Nothing is left to be ended. */
+    /** Ends the shell, since no child is left. */
     @Override
     public void close() {
         try (pipe) {

@@ -1,4 +1,4 @@
-/** Processes of this machine that a command starts, asks, measures and ends. */
+/** Local processes that a command starts, calls, measures and ends. */
 @NullMarked
 package io.railhead.cli.local;
 

@@ -4,10 +4,10 @@ import io.railhead.cli.OneLine;
 import java.io.IOException;
 import java.util.Map;
 
-/** A trial before it is run. */
+/** A trial before its run. */
 record Attempt(String name, String proves, Body body) {
 
-    /** Runs to its end, or throws what is wrong. */
+    /** Runs the trial to its end; throws a failure. */
     interface Body {
         Seen run() throws IOException, NotRunException;
     }
@@ -15,7 +15,7 @@ record Attempt(String name, String proves, Body body) {
     /** Findings of a body that passed. */
     record Seen(String found, Map<String, Double> figures) {}
 
-    /** Something that a trial needs is not on this machine. */
+    /** This machine lacks something that a trial needs. */
     static final class NotRunException extends Exception {
         private static final long serialVersionUID = 1L;
 

@@ -18,16 +18,17 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The Python package's {@code check}: an object into a GPU's memory, compared there.
+ * Runs the Python package's {@code check}: reads an object into a GPU's memory and compares it
+ * there.
  *
- * @param python a program that has the packages railhead and torch
+ * @param python a Python interpreter with the packages railhead and torch
  */
 record GpuCheck(String python, Origin origin, Children children) {
     private static final String LOG = "gpu";
     private static final int NOT_HERE = 69;
     private static final long MOST_MINUTES = 5;
 
-    /** One way of reaching the memory: a line of JSON that the program prints. */
+    /** One way into the memory: a line of JSON that the program prints. */
     record Way(String device, String way, String via, String memory, double mibPerS) {}
 
     List<Way> run(URI gateway, Via via) throws IOException, Attempt.NotRunException {

@@ -10,8 +10,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Hardware that the trials ran on, as the kernel names it. It has models and versions only: no
- * address, serial number or name of the host.
+ * The hardware of the trials, as the kernel names it. It has models and versions only: no address,
+ * serial number or host name.
  */
 record Hardware(String kernel, String processor, int processors, long memoryMib,
         List<Adapter> adapters, List<String> gpus) {
@@ -20,12 +20,10 @@ record Hardware(String kernel, String processor, int processors, long memoryMib,
     /** One RDMA device. */
     record Adapter(String name, String driver, String firmware, String board, List<Port> ports) {}
 
-    /** One port of it. */
+    /** One port of a device. */
     record Port(int number, String state, String linkLayer, String rate) {}
 
-    /**
-     * @param root where /proc and /sys lie
-     */
+    /** @param root the folder with /proc and /sys */
     static Hardware read(Path root) {
         return new Hardware(line(root.resolve("proc/sys/kernel/osrelease")),
                 value(root.resolve("proc/cpuinfo"), "model name"),
@@ -49,7 +47,10 @@ record Hardware(String kernel, String processor, int processors, long memoryMib,
                         .toList());
     }
 
-    /** Soft-RoCE has no driver of its own: it names its network interface as its parent. */
+    /**
+     * Returns the driver. Soft-RoCE has none of its own: it names a network interface as its
+     * parent.
+     */
     private static String driver(Path folder) {
         if (Files.exists(folder.resolve("parent"))) {
             return "rdma_rxe";
@@ -80,13 +81,13 @@ record Hardware(String kernel, String processor, int processors, long memoryMib,
         return lines(file).findFirst().map(String::strip).orElse("");
     }
 
-    /** Behind the colon of the first line that begins so. */
+    /** Returns the text behind the colon of the first line with this name. */
     private static String value(Path file, String name) {
         Optional<String> found = lines(file).filter(line -> line.startsWith(name)).findFirst();
         return found.map(line -> line.substring(line.indexOf(':') + 1).strip()).orElse("");
     }
 
-    /** None of a file that is not there, or that this user may not read. */
+    /** Returns no lines if the file is missing or unreadable. */
     private static Stream<String> lines(Path file) {
         try {
             return Files.readAllLines(file).stream();

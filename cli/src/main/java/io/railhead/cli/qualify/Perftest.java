@@ -14,8 +14,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Pattern;
 
 /**
- * {@code ib_write_bw} between two ports of this machine, or one and itself: what the adapter does
- * without Railhead. One thread.
+ * Runs {@code ib_write_bw} between two ports of this machine, or one and itself, to measure the
+ * adapter without Railhead. One thread.
  *
  * @param near the server's port
  * @param far the client's
@@ -26,11 +26,11 @@ record Perftest(Children children, GidChoice.Chosen near, GidChoice.Chosen far) 
     private static final int WRITES = 200;
     private static final long MOST_SECONDS = 60;
     private static final int TRIES = 8;
-    /** The server does not say when it listens. */
+    /** A wait for the server, which does not report when it listens. */
     private static final long LISTENS_AFTER_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final Pattern ROW = Pattern.compile("\\d+\\s+\\d+\\s+[\\d.]+\\s+[\\d.]+.*");
 
-    /** The average, in MiB/s. */
+    /** Returns the average in MiB/s. */
     double mibPerS() throws IOException {
         Process server = start("perftest-server", near, List.of());
         try {
@@ -75,7 +75,10 @@ record Perftest(Children children, GidChoice.Chosen near, GidChoice.Chosen far) 
         }
     }
 
-    /** Its table's last row: bytes, iterations, peak, average, and a rate of messages. */
+    /**
+     * Returns the average in the table's last row: bytes, iterations, peak, average, and a message
+     * rate.
+     */
     static double average(List<String> output) throws IOException {
         return output.stream()
                 .map(String::strip)
@@ -85,7 +88,7 @@ record Perftest(Children children, GidChoice.Chosen near, GidChoice.Chosen far) 
                 .orElseThrow(() -> new IOException(PROGRAM + " printed no table"));
     }
 
-    /** Whether there is such a program on the PATH. */
+    /** Returns whether the program is on the PATH. */
     static boolean isInstalled() {
         for (String folder : System.getenv().getOrDefault("PATH", "").split(":", -1)) {
             if (Files.isExecutable(Path.of(folder, PROGRAM))) {

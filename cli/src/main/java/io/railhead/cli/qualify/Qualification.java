@@ -20,7 +20,7 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The trials, one after the other: a failed one keeps no other from being run. One thread. */
+/** Runs the trials one after the other; a failed one does not stop the others. One thread. */
 final class Qualification {
     static final String READS = "reads";
 
@@ -33,8 +33,8 @@ final class Qualification {
      * A request for trials.
      *
      * @param via LOOPBACK or VERBS
-     * @param device of dc; null for the first that works
-     * @param python a program that has the packages railhead and torch
+     * @param device for dc; null for the first that works
+     * @param python a Python interpreter with the packages railhead and torch
      */
     record Plan(Via via, long bytes, MinimumDurations minima, int processes,
             @Nullable String device,
@@ -55,7 +55,7 @@ final class Qualification {
         return trials;
     }
 
-    /** Of the reads; none where they have not been measured. */
+    /** Returns the rows of the reads; none before they were measured. */
     List<ReadingRow> rows() {
         return rack == null ? List.of() : rack.readings().rows();
     }
@@ -200,7 +200,7 @@ final class Qualification {
                 + ", writes of 1 MiB", Map.of("ib_write_bw_mib_per_s", mibPerS));
     }
 
-    /** Those that a gateway would use. */
+    /** Returns the ports that a gateway would use. */
     static List<GidChoice.Chosen> ports() {
         return Adapters.choose(MachineNeeds.defaults().rdma(), Hardware.devices(Path.of("/")))
                 .stream()

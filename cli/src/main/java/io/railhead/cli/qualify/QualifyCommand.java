@@ -21,7 +21,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Tries on a site's own adapter and GPU what was written without them. */
+/** Tries RDMA and GPU paths on a site's own hardware, without which they were written. */
 @Command(name = "qualify", description = {
         "Try RDMA and GPU paths on this machine's own hardware, and check every byte.",
         "Starts a store, a gateway and clients here. Changes nothing and sends nothing anywhere; --json"

@@ -6,10 +6,10 @@ import java.util.List;
 /**
  * A report that a site may send back. It names no host, user or address.
  *
- * @param qualified whether nothing failed, and bytes went the way that was asked for
+ * @param qualified whether nothing failed, and bytes used the requested transport
  * @param railhead version, commit and runtime
  * @param fabric loopback or verbs
- * @param rows of reading the same objects in several ways
+ * @param rows the results of reading the same objects in several ways
  */
 record QualifyReport(int version, boolean qualified, List<String> railhead, String fabric,
         Hardware hardware, List<Trial> trials, List<ReadingRow> rows) {

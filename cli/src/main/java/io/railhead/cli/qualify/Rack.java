@@ -19,7 +19,10 @@ import java.util.function.Consumer;
 /** A store with generated objects, and a gateway in front of it. One thread. */
 final class Rack {
     static final String BUCKET = "qualify";
-    /** On and beside what is special to pages, parts and messages; the last one takes the rest. */
+    /**
+     * Sizes at and next to those of pages, parts and messages; the last file gets the remaining
+     * bytes.
+     */
     private static final int[] SIZES = {1, 4095, 4096, 64 << 10, (1 << 20) + 1, 8 << 20};
     private static final LocalStore.Keys KEYS = new LocalStore.Keys("QUALIFYACCESSKEY",
             "qualify-secret-key");
@@ -36,7 +39,7 @@ final class Rack {
         this.files = files;
     }
 
-    /** Starts it; its processes end with {@code children}. */
+    /** Starts the rack; its processes end with {@code children}. */
     static Rack start(Path storeJar, long bytes, Via via, MinimumDurations minimumDurations,
             Children children,
             Consumer<String> say) throws IOException {
@@ -76,7 +79,7 @@ final class Rack {
         return origin;
     }
 
-    /** Files to write as new objects, of the same contents. */
+    /** Returns files with the same contents, to be written as new objects. */
     List<SourceFile> toWrite() {
         return files.stream()
                 .map(file -> new SourceFile("written-" + file.key(), file.file()))

@@ -4,11 +4,11 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Takes out of a text what tells whose machine it is: addresses, and names given to it. */
+/** Removes texts that identify a machine's owner: addresses and given names. */
 final class Redaction {
     private static final Pattern MAC = Pattern
             .compile("\\b(?:[0-9a-fA-F]{2}:){5,}[0-9a-fA-F]{2}\\b");
-    /** Of IPv6, and of GIDs and GUIDs, which look alike. */
+    /** Matches IPv6 addresses, and GIDs and GUIDs, which look alike. */
     private static final Pattern GROUPS = Pattern.compile(
             "(?<![\\w:])(?:[0-9a-fA-F]{0,4}:){2,7}(?:\\d+(?:\\.\\d+){3}|[0-9a-fA-F]{1,4})?(?:%\\w+)?(?![\\w:])");
     private static final Pattern IPV4 = Pattern
@@ -18,8 +18,8 @@ final class Redaction {
     private final List<String> names;
 
     /**
-     * @param names of host, user and folders; shorter ones than three letters stay, as they are
-     *            parts of other words
+     * @param names of host, user and folders; names below three letters stay, since other words
+     *            contain them
      */
     Redaction(List<String> names) {
         this.names = names.stream()

@@ -6,11 +6,11 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * One thing that was tried, or why it was not.
+ * One trial with its result.
  *
- * @param found what was seen; of FAILED, what was wrong; of NOT_RUN, what is missing
- * @param proves what a pass says about this machine, and what it does not
- * @param figures by name, with the unit at the name's end; empty where there are none
+ * @param found the result; for FAILED the fault; for NOT_RUN the missing thing
+ * @param proves the meaning of a pass on this machine, and its limits
+ * @param figures by name, which ends with the unit; empty if there are none
  */
 record Trial(String name, Outcome outcome, String found, String proves,
         Map<String, Double> figures) {
@@ -36,7 +36,7 @@ record Trial(String name, Outcome outcome, String found, String proves,
         figures = Collections.unmodifiableMap(new TreeMap<>(figures));
     }
 
-    /** Without what tells whose machine this is. */
+    /** Returns the trial without texts that identify the machine's owner. */
     Trial redacted(Redaction redaction) {
         return new Trial(name, outcome, redaction.of(found), proves, figures);
     }

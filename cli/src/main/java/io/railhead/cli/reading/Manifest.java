@@ -11,11 +11,11 @@ import java.util.HexFormat;
 import java.util.List;
 
 /**
- * The expected content of the objects, known before any of them is measured: SHA-256 of each part,
- * so that a part can be checked the moment it is delivered.
+ * The expected content of the objects, known before any is measured: the SHA-256 of each part, so
+ * that a part can be checked when it is delivered.
  */
 public record Manifest(String bucket, int partBytes, List<Entry> entries) {
-    /** What the client library reads at a time. */
+    /** The part size of the client library. */
     public static final int PART_BYTES = 8 << 20;
 
     public Manifest(String bucket, List<Entry> entries) {
@@ -25,7 +25,7 @@ public record Manifest(String bucket, int partBytes, List<Entry> entries) {
     /** One object. */
     public record Entry(String key, long bytes, List<String> sha256OfParts) {}
 
-    /** Of the file that the object is made of. */
+    /** Returns the entry of an object from its file. */
     public static Entry entry(String key, Path file) throws IOException {
         List<String> digests = new ArrayList<>();
         ByteBuffer part = ByteBuffer.allocate(PART_BYTES);
@@ -41,7 +41,7 @@ public record Manifest(String bucket, int partBytes, List<Entry> entries) {
 
     private static boolean fill(ByteBuffer part, FileChannel channel) throws IOException {
         while (part.hasRemaining() && channel.read(part) >= 0) {
-            // Reads on: a read may be short.
+            // A read may be short.
         }
         return part.position() > 0;
     }

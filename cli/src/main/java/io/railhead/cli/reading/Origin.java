@@ -19,15 +19,14 @@ import software.amazon.awssdk.auth.credentials.AwsSessionCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 
 /**
- * The store that holds the objects, who may read them, and what they contain.
+ * The store with the objects, its readers' credentials, and the objects' content.
  *
- * @param credentials that the store knows; a gateway that is started in front of it is given them,
- *            too
+ * @param credentials known to the store; a gateway in front of it gets them too
  */
 public record Origin(URI endpoint, String region, AwsCredentials credentials, Manifest manifest) {
     private static final String REGION = "us-east-1";
 
-    /** A store of our own, with a new bucket that the files have been written to. */
+    /** Returns a local store with a new bucket that holds the files. */
     public static Origin filled(LocalStore store, String bucket, List<SourceFile> files)
             throws IOException {
         AwsCredentials credentials = AwsBasicCredentials.create(store.keys().accessKey(),
@@ -40,14 +39,12 @@ public record Origin(URI endpoint, String region, AwsCredentials credentials, Ma
         return new Origin(store.endpoint(), REGION, credentials, empty.add(files));
     }
 
-    /** Writes further objects to the bucket, and says what they contain. */
+    /** Writes further objects to the bucket, and returns their content. */
     public Manifest add(List<SourceFile> files) throws IOException {
         return add(endpoint, Via.HTTP, files);
     }
 
-    /**
-     * @param through the store's endpoint, or a gateway's
-     */
+    /** @param through the endpoint of the store or a gateway */
     Manifest add(URI through, Via via, List<SourceFile> files) throws IOException {
         List<Manifest.Entry> entries = new ArrayList<>();
         try (RailheadClient client = RailheadClient.connect(
@@ -61,24 +58,24 @@ public record Origin(URI endpoint, String region, AwsCredentials credentials, Ma
         return new Manifest(manifest.bucket(), entries);
     }
 
-    /** For a client in this process, of the store or of a gateway. */
+    /** Returns the configuration of a client in this process. */
     public ClientConfig config(URI other) {
         return ClientConfig.of(other, region, StaticCredentialsProvider.create(credentials));
     }
 
-    /** The same objects, asked for with another key. */
+    /** Returns the same objects with another key. */
     public Origin readBy(AwsCredentials other) {
         return new Origin(endpoint, region, other, manifest);
     }
 
-    /** For a client process: an empty token is none, whatever this process has inherited. */
+    /** Returns the environment of a client process: an empty token overrides an inherited one. */
     public Map<String, String> environment() {
         return Map.of("AWS_ACCESS_KEY_ID", credentials.accessKeyId(), "AWS_SECRET_ACCESS_KEY",
                 credentials.secretAccessKey(), "AWS_SESSION_TOKEN", sessionToken(), "AWS_REGION",
                 region);
     }
 
-    /** As a gateway's credentials.yaml names them; JSON, and therefore YAML. */
+    /** Returns the key for a gateway's credentials.yaml, as JSON and therefore YAML. */
     Map<String, String> key() {
         Map<String, String> key = new HashMap<>();
         key.put("access_key", credentials.accessKeyId());

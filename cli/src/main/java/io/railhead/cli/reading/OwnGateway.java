@@ -16,14 +16,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A gateway as its own process, started as a user would: {@code railhead serve --config}. It has
- * room for all objects, and whoever may read them may use its admin port.
+ * A gateway as its own process, started like a user's: {@code railhead serve --config}. Its cache
+ * has room for all objects, and the objects' reader may use its admin port.
  */
 public final class OwnGateway implements ReadGateway, AutoCloseable {
     private static final String REQUESTS = "railhead_backend_requests_total";
     private static final String BYTES = "railhead_backend_bytes_total{";
     private static final String IN = "direction=\"in\"";
-    /** Long, for a machine that is emulated. */
+    /** Long enough for an emulated machine. */
     private static final Duration READY_IN = Duration.ofMinutes(5);
     private static final int WARM_UP_BYTES = 16 << 20;
 
@@ -39,7 +39,7 @@ public final class OwnGateway implements ReadGateway, AutoCloseable {
         this.ports = ports;
     }
 
-    /** Free ones, of the loopback address. */
+    /** Free ports of the loopback address. */
     private record Ports(int listen, int health, int verbs, int admin) {
 
         static Ports choose() throws IOException {
@@ -144,7 +144,7 @@ public final class OwnGateway implements ReadGateway, AutoCloseable {
         return Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1));
     }
 
-    /** Reads objects' beginnings, some MiB, and has them forgotten, again and again. */
+    /** Reads some MiB of the objects and evicts them, repeatedly. */
     void warmUpFills(Manifest objects, double seconds) throws IOException {
         long end = System.nanoTime() + (long) (seconds * 1e9);
         try (RailheadClient client = RailheadClient.connect(origin.config(endpoint()));

@@ -4,22 +4,22 @@ import java.io.IOException;
 import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
-/** A gateway that objects are read through. */
+/** A gateway under measurement. */
 public sealed interface ReadGateway permits OwnGateway, ReadGateway.Given {
 
     URI endpoint();
 
-    /** As a table names it. */
+    /** Returns the freshness for the table. */
     String freshness();
 
-    /** Of its process; 0 where it is not ours to look at. */
+    /** Returns the process id; 0 if the process is not local. */
     long pid();
 
-    /** Null where it cannot be known. */
+    /** Returns null if it is unknown. */
     @Nullable
     StoreUsage spent() throws IOException;
 
-    /** One that runs already, whose process and settings are others' affair. */
+    /** A gateway that runs already, whose process and settings are not under control. */
     record Given(URI endpoint) implements ReadGateway {
         @Override
         public String freshness() {

@@ -9,7 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** The client process, seen from the command that started it. One thread. */
+/** The client process, as the command that started it uses it. One thread. */
 final class ReadingClient {
     private final JsonLineProcess process;
 
@@ -17,9 +17,7 @@ final class ReadingClient {
         this.process = process;
     }
 
-    /**
-     * @param name of its log and manifest, another one for each process
-     */
+    /** @param name of its log and manifest, unique for each process */
     static ReadingClient start(String name, Origin origin, Children children)
             throws IOException {
         Path file = Files.writeString(children.folder().resolve(name + "-manifest.json"),

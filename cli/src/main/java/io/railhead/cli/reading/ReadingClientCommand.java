@@ -23,8 +23,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * The client that is measured, a process of its own: a {@link Reading} per line in, a
- * {@link ReadingResult} per line out, until its input ends.
+ * The measured client, a process of its own: reads a {@link Reading} from each input line and
+ * writes a {@link ReadingResult} line, until its input ends.
  */
 @Command(name = "reading-client", hidden = true, description = "Reads for demo and bench site.")
 public final class ReadingClientCommand implements Callable<Integer> {

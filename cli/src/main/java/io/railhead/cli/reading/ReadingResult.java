@@ -1,14 +1,14 @@
 package io.railhead.cli.reading;
 
 /**
- * The client process's result, one line of JSON. Times and processor times are those of the passes
- * alone, all over one span: the bytes are checked between two passes.
+ * The client process's result, one line of JSON. All times and processor times cover the passes
+ * only: bytes are checked between passes.
  *
- * @param passes over all objects
- * @param bytes of all passes
- * @param requests that it sent for the objects' bytes
- * @param gatewayCpuSeconds 0 where its process was not named
- * @param problem empty, or what was wrong; then no figure counts
+ * @param passes the passes over all objects
+ * @param bytes the bytes of all passes
+ * @param requests the requests for the objects' bytes
+ * @param gatewayCpuSeconds 0 if its process was not named
+ * @param problem empty, or the fault; then no figure counts
  */
 record ReadingResult(int passes, long bytes, long requests, double seconds, double cpuSeconds,
         double gatewayCpuSeconds, double p50Us, double p99Us, String problem) {

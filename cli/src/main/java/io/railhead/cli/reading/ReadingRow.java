@@ -7,10 +7,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * One line of the table and of the JSON.
  *
- * @param passes over all objects; what follows in bytes and requests is of all of them
- * @param gatewayCpuSPerGib null where the gateway's process is not ours to look at
- * @param backendRequests null where only the gateway's owner knows
- * @param backendBytes of the store's answers; as {@code backendRequests}
+ * @param passes the passes over all objects, to which bytes and requests refer
+ * @param gatewayCpuSPerGib null if the gateway's process is not local
+ * @param backendRequests null if only the gateway's owner knows it
+ * @param backendBytes of the store's responses; null as {@code backendRequests} is
  */
 public record ReadingRow(String path, String fabric, String freshness, int passes, long bytes,
         double mibPerS,
@@ -41,7 +41,7 @@ public record ReadingRow(String path, String fabric, String freshness, int passe
         return Math.round(value * scale) / scale;
     }
 
-    /** Null as {@link #backendRequests} is. */
+    /** Returns null if {@link #backendRequests} is null. */
     @Nullable
     Double requestsPerPass() {
         return backendRequests == null ? null : (double) backendRequests / passes;
@@ -51,7 +51,7 @@ public record ReadingRow(String path, String fabric, String freshness, int passe
         return path.equals(other.label);
     }
 
-    /** The ways that objects are read. */
+    /** The measured paths. */
     public enum Path {
         DIRECT("direct", "http", "http"),
         JUST_STARTED("just-started", "http", "http"),

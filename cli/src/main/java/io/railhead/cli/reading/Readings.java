@@ -18,9 +18,9 @@ import java.util.concurrent.Future;
 import java.util.function.Consumer;
 
 /**
- * The same objects read in several ways by one client process on one thread. A row other than cold
- * is measured after an unmeasured warm-up over the same path, for at least the minima over all
- * data. One thread.
+ * The same objects read over several paths by one client process on one thread. Every row but the
+ * cold one is measured after an unmeasured warm-up over the same path, for at least the minima over
+ * all data. One thread.
  */
 public final class Readings {
     private final Origin origin;
@@ -44,8 +44,8 @@ public final class Readings {
     /**
      * Starts the client process.
      *
-     * @param via LOOPBACK or VERBS: how hits are delivered one-sided
-     * @param say hears what is done next
+     * @param via LOOPBACK or VERBS, for one-sided hits
+     * @param say receives the next step's description
      */
     public static Readings start(Origin origin, Via via, MinimumDurations minimumDurations,
             Children children,
@@ -57,13 +57,13 @@ public final class Readings {
         return List.copyOf(rows);
     }
 
-    /** An empty gateway before the store; its caller closes it. */
+    /** Returns a gateway with an empty cache before the store; its caller closes it. */
     public OwnGateway gateway(String freshness) throws IOException {
         say.accept("Starting a gateway, freshness " + freshness + " ...");
         return OwnGateway.start(freshness, via, origin, children);
     }
 
-    /** From the store, with no gateway between. */
+    /** Measures reads from the store, without a gateway. */
     public void direct() throws IOException {
         say(ReadingRow.Path.DIRECT);
         client.read(reading(origin.endpoint(), 0, "http", 1));
@@ -73,17 +73,17 @@ public final class Readings {
                 new StoreUsage(readingResult.requests(), readingResult.bytes())));
     }
 
-    /** Once, through a gateway that has served nothing: its JVM is compiling what it runs. */
+    /** Measures one pass through a gateway that has served nothing: its JVM is still compiling. */
     public void justStarted(OwnGateway gateway) throws IOException {
         once(ReadingRow.Path.JUST_STARTED, gateway);
         gateway.forget();
     }
 
     /**
-     * Once, out of an empty cache. Before it the gateway has filled objects and forgotten them, so
+     * Measures one pass from an empty cache. The gateway has filled and evicted objects before, so
      * that the row shows an empty cache and not a JVM that has just started.
      *
-     * @param warmUp what it has filled: other objects, or the same where there are no others
+     * @param warmUp the objects of the warm-up: others, or the same if there are no others
      */
     public void cold(OwnGateway gateway, Manifest warmUp) throws IOException {
         say.accept("Warming up the gateway with other reads ...");
@@ -96,7 +96,7 @@ public final class Readings {
                 new Reading(readGateway.endpoint().toString(), "http", readGateway.pid(), 1, 0));
     }
 
-    /** Over HTTP, and one-sided as {@code via} says. */
+    /** Measures hits over HTTP, and one-sided over {@code via}. */
     public void hits(ReadGateway readGateway) throws IOException {
         hit(ReadingRow.Path.HTTP_HIT, readGateway);
         if (via != Via.VERBS) {
@@ -113,9 +113,9 @@ public final class Readings {
     }
 
     /**
-     * Several client processes read all objects at the same time, as the fabric has it.
+     * Measures several client processes that read all objects at the same time over the fabric.
      *
-     * @return what each has measured
+     * @return each process's result
      */
     public List<Double> together(ReadGateway readGateway, int processes) throws IOException {
         Reading reading = reading(readGateway.endpoint(), 0, hitPath().via,
@@ -143,10 +143,10 @@ public final class Readings {
     }
 
     /**
-     * Writes files through the gateway, out of this process's memory as the fabric has it, and
-     * reads the objects from the store.
+     * Writes files through the gateway from this process's memory over the fabric, and reads the
+     * objects from the store.
      *
-     * @return bytes that were written, each compared
+     * @return the written bytes, each of which was compared
      */
     public long written(ReadGateway readGateway, List<SourceFile> files) throws IOException {
         Manifest written = origin.add(readGateway.endpoint(), via, files);

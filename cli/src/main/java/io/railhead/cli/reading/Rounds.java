@@ -9,15 +9,14 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads all objects in passes, a part at a time on one thread, and measures the transfers alone.
- * The memory holds a whole pass, one object behind the other. It is checked and wiped between two
- * passes, while nothing is asked for and every clock stands still: what is checked beside a
- * transfer would hide that transfer's time. Wiped, so that bytes of an earlier pass can never pass
- * for delivered ones.
+ * Reads all objects in passes, a part at a time on one thread, and measures only the transfers. The
+ * memory holds a whole pass, one object behind the other. It is checked and wiped between passes,
+ * while no request is sent and no time counts: a check beside a transfer would hide that transfer's
+ * time. Wiping excludes that bytes of an earlier pass pass for delivered ones.
  */
 final class Rounds {
     private static final double NANOS = 1e9;
-    /** Whatever the minima, no pass begins later: a machine may be slow, or emulated. */
+    /** No pass begins after this time, whatever the minima: a machine may be slow or emulated. */
     private static final double MOST_SECONDS = 20;
     private static final OperatingSystemMXBean THIS = (OperatingSystemMXBean) ManagementFactory
             .getOperatingSystemMXBean();
@@ -35,8 +34,8 @@ final class Rounds {
     private int reads;
 
     /**
-     * @param memory that {@code source} delivers into, with room for all objects
-     * @param gateway null where its process cannot be looked at
+     * @param memory the memory that {@code source} delivers into, with room for all objects
+     * @param gateway null if its process is not local
      */
     Rounds(Manifest manifest, Source source, MemorySegment memory, @Nullable ProcessCpu gateway) {
         this.manifest = manifest;

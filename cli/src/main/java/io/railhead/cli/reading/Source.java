@@ -9,7 +9,7 @@ import java.util.concurrent.CompletionException;
 
 /** A source of objects, which are read into the reader's memory. */
 interface Source {
-    /** Delivers a part to {@code at} of the memory. Nothing is under way once it has returned. */
+    /** Delivers a part to {@code at} of the memory. No transfer is under way after the return. */
     void read(Manifest.Entry entry, long first, int bytes, long at) throws IOException;
 
     static Source of(RailheadClient client, String bucket, RegisteredBuffer memory) {

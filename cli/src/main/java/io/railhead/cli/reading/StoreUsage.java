@@ -3,8 +3,8 @@ package io.railhead.cli.reading;
 /**
  * The requests and bytes that a gateway has taken from the store so far.
  *
- * @param requests that it has sent, of every kind
- * @param storeBytes that the store's answers had
+ * @param requests the requests sent, of every kind
+ * @param storeBytes the bytes of the store's responses
  */
 record StoreUsage(long requests, long storeBytes) {
 

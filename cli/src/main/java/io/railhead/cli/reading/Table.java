@@ -4,7 +4,7 @@ import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;
 
-/** The rows as a person reads them: a table, bars, and what the figures are not. */
+/** Prints the rows for people: a table, bars, and the limits of the figures. */
 public final class Table {
     private static final int BAR = 40;
     private static final String LOOPBACK = """
@@ -19,9 +19,7 @@ public final class Table {
 
     private Table() {}
 
-    /**
-     * @param where who shares a machine with whom, a line
-     */
+    /** @param where one line about the processes that share a machine */
     public static void print(PrintWriter out, List<ReadingRow> rows, String where) {
         out.printf("%n%-16s %-10s %10s %11s %11s %13s %12s %14s%n", "path", "freshness", "MiB/s",
                 "p50 us", "p99 us", "gateway s/GiB", "client s/GiB", "requests/pass");

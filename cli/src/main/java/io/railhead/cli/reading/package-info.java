@@ -1,4 +1,4 @@
-/** The same objects, read in several ways by one client and measured, whoever holds them. */
+/** The same objects, read over several paths by one client and measured. */
 @NullMarked
 package io.railhead.cli.reading;
 

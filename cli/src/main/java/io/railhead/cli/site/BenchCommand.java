@@ -5,7 +5,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** The measurements that a user makes; those of Railhead's developers are in benchmarks/. */
+/** The measurements for users; those for Railhead's developers are in benchmarks/. */
 @Command(name = "bench", description = "Measure Railhead on this machine.", subcommands = SiteCommand.class)
 public final class BenchCommand implements Runnable {
     @Spec

@@ -5,11 +5,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Takes whole objects in the order of a listing, until there are enough: one that is larger than
- * what is left is passed over, and so is an empty one. One thread.
+ * Takes whole objects in the order of a listing, until there are enough. Empty objects, and those
+ * larger than the remaining bytes, are skipped. One thread.
  */
 final class Choice {
-    /** Of a bucket in which nearly nothing fits, no more keys are looked at. */
+    /** The most keys that are read of a bucket in which nearly nothing fits. */
     static final int MOST_LISTED = 10_000;
 
     private final long mostBytes;
@@ -41,7 +41,7 @@ final class Choice {
         return taken.size() == mostObjects || bytes == mostBytes;
     }
 
-    /** Whether the listing need not go on. */
+    /** Returns whether the listing may end. */
     boolean isOver() {
         return isComplete() || listed >= MOST_LISTED;
     }
@@ -54,7 +54,7 @@ final class Choice {
         return bytes;
     }
 
-    /** How many were passed over because they are larger than what was left. */
+    /** Returns how many objects were skipped because of their size. */
     int tooLarge() {
         return tooLarge;
     }

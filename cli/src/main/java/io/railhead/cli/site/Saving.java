@@ -7,13 +7,13 @@ import java.math.RoundingMode;
 import java.util.List;
 import java.util.Locale;
 
-/** The saving in words, a sentence for each way through the gateway; a loss is called one. */
+/** The saving in words, a sentence for each path through the gateway; a loss is called a loss. */
 final class Saving {
     private static final double MIB = 1 << 20;
     private static final double GIB = 1 << 30;
-    /** What is nearer to 1 than this is not told from it. */
+    /** Ratios this close to 1 count as equal. */
     private static final double SAME = 0.05;
-    /** Processor time is counted in hundredths of a second: of less no ratio is made. */
+    /** Processor time has a resolution of 0.01 s: no ratio is given below this. */
     private static final double LEAST_CPU_SECONDS = 0.1;
 
     private final ReadingRow direct;
@@ -25,7 +25,7 @@ final class Saving {
     }
 
     /**
-     * @param rows with the direct one among them
+     * @param rows the rows, the direct one among them
      * @param bytes of all objects, read once
      */
     static List<String> words(List<ReadingRow> rows, long bytes) {
@@ -93,7 +93,9 @@ final class Saving {
                 + (ratio < 1 ? " of" : "") + " the client's processor time";
     }
 
-    /** Over all passes: a mean of few requests would be no number of requests. */
+    /**
+     * Describes the store's work over all passes: a mean of few requests would be no whole number.
+     */
     private String store(ReadingRow readingRow) {
         Long requests = readingRow.backendRequests();
         Long sent = readingRow.backendBytes();
@@ -116,7 +118,7 @@ final class Saving {
         return many + " " + one + (many == 1 ? "" : ending);
     }
 
-    /** Two digits that count, or all before the point. */
+    /** Formats two significant digits, or all before the point. */
     private static String number(double value) {
         if (value >= 10) {
             return String.format(Locale.ROOT, "%.0f", value);

@@ -38,7 +38,7 @@ import software.amazon.awssdk.auth.credentials.AwsCredentials;
 import software.amazon.awssdk.auth.credentials.ProfileCredentialsProvider;
 import software.amazon.awssdk.core.exception.SdkException;
 
-/** The demo's readings, of a store and objects of the user's own. */
+/** The demo's readings with a store and objects of the user's own. */
 @Command(name = "site", description = {
         "Read objects of your own store directly and through a gateway, and say what that saves.",
         "The bucket is listed and read, never written to. Each object is read from the store six times, more often where that is quick."})
@@ -99,7 +99,7 @@ public final class SiteCommand implements Callable<Integer> {
         }
     }
 
-    /** The most bytes, or what is misused. */
+    /** Returns the most bytes; throws on misuse. */
     private long checked() {
         if (via != Via.LOOPBACK && via != Via.VERBS) {
             throw misused("--via: loopback or verbs, not " + via);
@@ -134,7 +134,7 @@ public final class SiteCommand implements Callable<Integer> {
         return new ParameterException(spec.commandLine(), message);
     }
 
-    /** Of the store; the gateway's address is looked at, too. */
+    /** Returns the store's configuration, after checking the gateway's address too. */
     private ClientConfig resolve() {
         ClientConfig config = store.resolve();
         if (gateway != null) {
@@ -206,7 +206,7 @@ public final class SiteCommand implements Callable<Integer> {
                 this::say);
     }
 
-    /** Tried before anything is measured, and in words that name the gateway. */
+    /** Reads through the gateway before any measurement, so that errors name the gateway. */
     private Origin seenByGateway(Origin origin, URI given) throws IOException {
         try {
             Origin known = gatewayProfile == null ? origin : origin.readBy(key(gatewayProfile));

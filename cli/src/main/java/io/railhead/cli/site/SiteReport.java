@@ -6,7 +6,7 @@ import java.util.List;
 /**
  * The content of {@code --json}.
  *
- * @param verified false where anything failed; then there are no rows
+ * @param verified false after any failure; then there are no rows
  * @param bytes of the objects, read once
  */
 record SiteReport(boolean verified, String endpoint, String bucket, int objects, long bytes,

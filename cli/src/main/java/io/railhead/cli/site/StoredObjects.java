@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Consumer;
 
-/** A bucket of the user's: it is listed and read, and nothing else. Blocks. */
+/** A user's bucket, which is only listed and read. Blocks. */
 final class StoredObjects {
     private static final double MIB = 1 << 20;
     private static final long SAY_NANOS = 2_000_000_000L;
@@ -20,16 +20,14 @@ final class StoredObjects {
     private final String bucket;
     private final Consumer<String> say;
 
-    /**
-     * @param client of the store itself, one stream: parts come in their order
-     */
+    /** @param client a client of the store itself with one stream, so that parts come in order */
     StoredObjects(RailheadClient client, String bucket, Consumer<String> say) {
         this.client = client;
         this.bucket = bucket;
         this.say = say;
     }
 
-    /** Ends a listing: the client knows no other way. */
+    /** Ends a listing: the client has no other way. */
     private static final class Enough extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -59,7 +57,7 @@ final class StoredObjects {
         return choice;
     }
 
-    /** Reads each once, for what all later readings must deliver. */
+    /** Reads each object once, to learn what later readings must deliver. */
     Manifest digest(Choice choice) throws IOException {
         List<Manifest.Entry> entries = new ArrayList<>();
         long done = 0;

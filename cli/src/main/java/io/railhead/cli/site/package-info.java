@@ -1,4 +1,4 @@
-/** {@code railhead bench site}: what a gateway would save in front of a user's own store. */
+/** {@code railhead bench site}: measures a gateway's saving in front of a user's own store. */
 @NullMarked
 package io.railhead.cli.site;
 

@@ -25,9 +25,9 @@ import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 
 /**
- * Starts a gateway in this JVM and has it do a little of all that gateways do, so that a JVM told
- * {@code -XX:AOTCacheOutput} can write down what was loaded for it (JEP 483, 514). The launcher and
- * the image's build run it; everything is on the loopback address and in a folder of its own.
+ * Starts a gateway in this JVM and exercises all its main paths, so that a JVM with
+ * {@code -XX:AOTCacheOutput} records the loaded classes (JEP 483, 514). The launcher and the
+ * image's build run it. It uses the loopback address and a folder of its own.
  */
 @Command(name = "train", hidden = true, description = "Do a little of everything, for an AOT cache.")
 public final class TrainCommand implements Callable<Integer> {
@@ -59,7 +59,7 @@ public final class TrainCommand implements Callable<Integer> {
         return URI.create("http://127.0.0.1:" + port);
     }
 
-    /** One bucket is revalidated and one is not. */
+    /** Writes the configuration, with one revalidated bucket and one that is not. */
     private static Path configure(Path folder, int storePort) throws IOException {
         Files.createFile(folder.resolve("credentials.yaml"), PosixFilePermissions
                 .asFileAttribute(PosixFilePermissions.fromString("rw-------")));

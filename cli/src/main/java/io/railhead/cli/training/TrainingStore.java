@@ -12,8 +12,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Stands for an S3 store: every key has the same zeros, what is written is forgotten, and nobody's
- * signature is looked at. On a free port of the loopback address.
+ * A stand-in for an S3 store: every key has the same zeros, writes are discarded, and signatures
+ * are ignored. On a free port of the loopback address.
  */
 final class TrainingStore implements AutoCloseable {
     static final int OBJECT_BYTES = 1 << 20;

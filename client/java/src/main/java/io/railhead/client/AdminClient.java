@@ -19,21 +19,20 @@ public final class AdminClient implements AutoCloseable {
     }
 
     /**
-     * No byte is sent before the first call.
+     * Returns a client; no byte is sent before the first call.
      *
-     * @param config whose endpoint is a gateway's admin port
+     * @param config names a gateway's admin port as its endpoint
      */
     public static AdminClient connect(ClientConfig config) {
         return new AdminClient(new S3Http(config));
     }
 
     /**
-     * Calls once: nothing is tried again, since a call may have been done although it has no
-     * answer.
+     * Makes one call, without retries, since a call without a response may have been performed.
      *
-     * @param json what the call wants, an object
-     * @param lines hears each line of the answer, a JSON object, as it comes
-     * @throws S3Exception where the gateway refuses
+     * @param json the call's argument, an object
+     * @param lines receives each line of the response, a JSON object, as it comes
+     * @throws S3Exception if the gateway refuses the call
      */
     public void call(String name, String json, Consumer<String> lines) throws IOException {
         Call call = new Call(SdkHttpMethod.POST, PATH + name, Map.of(),

@@ -5,8 +5,8 @@ import java.io.InterruptedIOException;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Tries again what may be sent twice: after a lost connection, a timeout or a store that is
- * overloaded.
+ * Retries requests that may be sent twice, after a lost connection, a timeout or an overloaded
+ * store.
  */
 final class Attempts {
     private static final int MOST = 3;

@@ -18,8 +18,9 @@ import software.amazon.awssdk.regions.providers.AwsRegionProviderChain;
 import software.amazon.awssdk.regions.providers.SystemSettingsRegionProvider;
 
 /**
- * The settings that every AWS tool reads: variables first, then the profile. Only the credentials
- * may come from a metadata service; asking one for a region would delay each start off the cloud.
+ * The settings that every AWS tool reads: first environment variables, then the profile. Only the
+ * credentials may come from a metadata service: asking it for a region would delay each start
+ * outside the cloud.
  */
 public final class AwsSettings {
     private static final String DEFAULT_REGION = "us-east-1";
@@ -37,9 +38,9 @@ public final class AwsSettings {
     }
 
     /**
-     * What the arguments say, and the environment where they are silent.
+     * Returns the arguments' settings, with those of the environment for absent arguments.
      *
-     * @throws IllegalArgumentException where no endpoint is named anywhere
+     * @throws IllegalArgumentException if no endpoint is named anywhere
      */
     public ClientConfig resolve(@Nullable String endpoint, @Nullable String profile,
             @Nullable String region) {
@@ -56,7 +57,7 @@ public final class AwsSettings {
         return authorities(profileName).map(config::trusting).orElse(config);
     }
 
-    /** A setting's value, and what to call the setting in an error. */
+    /** A setting's value, and the setting's name for errors. */
     private record Named(String source, String value) {
 
         URI uri() {

@@ -11,8 +11,8 @@ import software.amazon.awssdk.utils.http.SdkHttpUtils;
  * One S3 request before it is signed.
  *
  * @param path percent-encoded, from the root
- * @param query decoded; a parameter without value has an empty one
- * @param body can be opened again: signing hashes it first
+ * @param query decoded; a parameter without a value has an empty one
+ * @param body can be opened again, since signing hashes it first
  */
 record Call(SdkHttpMethod method, String path, Map<String, String> query,
         Map<String, String> headers, @Nullable Body body) {
@@ -35,7 +35,7 @@ record Call(SdkHttpMethod method, String path, Map<String, String> query,
                 Map.of(), Map.of(), null);
     }
 
-    /** Whose body, if any, is not what its token stands for, and is therefore not hashed. */
+    /** Returns the call with an unsigned payload, for a body that is not the token's object. */
     Call unsignedPayload() {
         return header(HASH_HEADER, UNSIGNED);
     }

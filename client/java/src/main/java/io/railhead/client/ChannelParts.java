@@ -14,9 +14,9 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Parts by one-sided delivery, asked for on the session's channel: no HTTP for a part, many in
- * flight. What the gateway does not serve there, and all parts where there is no session, go over
- * HTTP and are counted with the reason.
+ * Parts by one-sided delivery over the session's channel: no HTTP request for a part, and many in
+ * flight. Parts that the gateway declines, and all parts without a session, go over HTTP and are
+ * counted by the reason.
  */
 final class ChannelParts implements PartTransport {
     private static final Map<String, String> NO_HEADERS = Map.of();

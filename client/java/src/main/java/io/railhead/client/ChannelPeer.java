@@ -8,13 +8,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 
-/** A session on a real channel, of whichever fabric. */
+/** A session on a channel of any fabric. */
 final class ChannelPeer implements FabricConnector.Peer {
     private final ClientChannel channel;
     private final int sessionNumber;
     private final Registrations fabric;
 
-    /** What the fabric does in its own way. */
+    /** The fabric's own part of a session. */
     interface Registrations {
         int register(FabricConnector.Memory memory) throws IOException;
 

@@ -15,11 +15,11 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends requests in the current session, and again in a fresh one where the session ended and that
- * cannot do harm. Any thread.
+ * Sends requests in the current session, and again in a fresh one if the session ended and a
+ * repetition is safe. Any thread.
  *
- * <p> A window is its owner's again when its request's future has completed, but for a
- * {@link MemoryHeldException}: then it is the gateway's for good.
+ * <p> A window belongs to its owner again when its request's future has completed. The exception is
+ * a {@link MemoryHeldException}: then it stays the gateway's for good.
  */
 final class ChannelRequests {
     private static final int MOST_ATTEMPTS = 3;
@@ -30,9 +30,9 @@ final class ChannelRequests {
     private final Duration timeout;
 
     /**
-     * @param blocking runs what opens sessions
-     * @param timeout without an answer; then the session is given up, since only its end tells that
-     *            the windows are free
+     * @param blocking runs calls that open sessions
+     * @param timeout the longest wait for an answer; then the session is closed, since only its end
+     *            shows that the windows are free
      */
     ChannelRequests(Sessions sessions, Executor blocking, Duration timeout) {
         this.sessions = sessions;
@@ -40,7 +40,7 @@ final class ChannelRequests {
         this.timeout = timeout;
     }
 
-    /** Sends one and waits, with the least delay; an interrupt does not end the waiting. */
+    /** Sends one request and waits, with the least delay; an interrupt does not end the wait. */
     Answer call(UnboundRequest unboundRequest) throws IOException {
         Pending one = new Pending(unboundRequest);
         Session session = sessions.ready();
@@ -61,7 +61,7 @@ final class ChannelRequests {
         return FutureFailures.join(one.outcome);
     }
 
-    /** Sends all in as few messages as they fit into. Never blocks. */
+    /** Sends all requests in as few messages as possible. Never blocks. */
     List<CompletableFuture<Answer>> send(List<UnboundRequest> drafts) {
         List<Pending> pending = new ArrayList<>(drafts.size());
         List<CompletableFuture<Answer>> answers = new ArrayList<>(drafts.size());
@@ -85,7 +85,7 @@ final class ChannelRequests {
         return answers;
     }
 
-    /** Null where a buffer is not registered yet. */
+    /** Returns null if a buffer is not registered yet. */
     private static @Nullable List<Request> findRequests(Session session, List<Pending> pending) {
         List<Request> requests = new ArrayList<>(pending.size());
         for (Pending one : pending) {
@@ -138,8 +138,8 @@ final class ChannelRequests {
     }
 
     /**
-     * Gives the session up if the request is still on its way then, unless others were answered
-     * since: it may have waited for its turn.
+     * Closes the session if the request is still under way after the timeout, unless others were
+     * answered since: the request may have waited for its turn.
      */
     private void watch(Session session, CompletableFuture<?> underWay, long nanos) {
         if (underWay.isDone()) {
@@ -183,7 +183,7 @@ final class ChannelRequests {
         }
     }
 
-    /** Nothing touches its window. */
+    /** Handles a failed request whose window nothing touches any more. */
     private void failed(Pending one, Throwable cause) {
         if (one.attempts < MOST_ATTEMPTS && isSafeToRepeat(one.unboundRequest, cause)) {
             again(one, 0);
@@ -210,11 +210,11 @@ final class ChannelRequests {
                 .execute(() -> prepareAndPost(List.of(one)));
     }
 
-    /** A request on its way. Its attempts follow one another. */
+    /** A request under way. Its attempts follow one another. */
     private static final class Pending {
         private final UnboundRequest unboundRequest;
         private final CompletableFuture<Answer> outcome = new CompletableFuture<>();
-        /** Handed on with the request itself, by one thread at a time. */
+        /** Passed on with the request itself, by one thread at a time. */
         private int attempts = 1;
 
         Pending(UnboundRequest unboundRequest) {

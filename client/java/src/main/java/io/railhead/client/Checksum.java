@@ -19,13 +19,13 @@ import java.util.regex.Pattern;
 import java.util.zip.CRC32;
 import java.util.zip.CRC32C;
 
-/** A checksum of an object or a part, as {@code x-amz-checksum-*} names and writes it. */
+/** A checksum of an object or a part, with the name and form of {@code x-amz-checksum-*}. */
 record Checksum(Kind kind, String value) {
     private static final int PIECE = 1 << 20;
     private static final Pattern OF_PARTS = Pattern.compile("\"?[^\"]*-\\d+\"?");
     private static final Pattern MD5_ETAG = Pattern.compile("\"?(\\p{XDigit}{32})\"?");
 
-    /** What the JDK computes; the order is the order of preference. */
+    /** The algorithms that the JDK computes, in order of preference. */
     enum Kind {
         SHA256,
         SHA1,
@@ -39,8 +39,8 @@ record Checksum(Kind kind, String value) {
     }
 
     /**
-     * From an answer's headers; checksums of checksums ("…-3") do not cover the bytes, and of an
-     * upload in parts nobody knows where the type is not said.
+     * Finds a checksum among response headers. A checksum of checksums ("…-3") does not cover the
+     * bytes, and an upload in parts without a type is ambiguous: both are ignored.
      */
     static Optional<Checksum> find(String etag, Function<String, Optional<String>> headers) {
         String type = headers.apply("x-amz-checksum-type").orElse("");
@@ -56,7 +56,10 @@ record Checksum(Kind kind, String value) {
         return Optional.empty();
     }
 
-    /** From an entry of a listing of parts; an ETag that looks like an MD5 is taken for one. */
+    /**
+     * Finds a checksum in an entry of a listing of parts; an ETag that looks like an MD5 counts as
+     * one.
+     */
     static Optional<Checksum> ofPart(Map<String, String> entry) {
         for (Kind kind : Kind.values()) {
             String value = entry.getOrDefault("Checksum" + kind, "");
@@ -83,7 +86,7 @@ record Checksum(Kind kind, String value) {
         }
     }
 
-    /** Of a region of a file. */
+    /** Compares the checksum with that of a file's region. */
     boolean matches(FileChannel file, long offset, long bytes) throws IOException {
         return value.equals(switch (kind) {
             case CRC32 -> crc(new CRC32(), file, offset, bytes);

@@ -10,11 +10,11 @@ import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
  * The configuration of a client.
  *
  * @param endpoint of the gateway or the store; addressed path-style
- * @param fallback where {@code via} cannot be had
- * @param streams parts of one object in flight at a time; over HTTP and by token, also of the reads
- *            of {@code getAll}
- * @param timeout without a byte from the other side, in each try; of a session's channel, without
- *            an answer
+ * @param fallback the reaction if {@code via} is not available
+ * @param streams parts of one object in flight at a time; over HTTP and by token, also reads of
+ *            {@code getAll}
+ * @param timeout the longest silence of the other side in each attempt; on a session's channel, the
+ *            longest wait for an answer
  * @param ca PEM file of certificate authorities to trust instead of the JDK's, or null
  */
 public record ClientConfig(URI endpoint, String region, AwsCredentialsProvider credentials, Via via,

@@ -7,7 +7,7 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 
-/** Bytes on their way to a store, which can be read more than once. */
+/** Bytes to be stored, which can be read more than once. */
 sealed interface Content {
     long bytes();
 
@@ -36,7 +36,7 @@ sealed interface Content {
         }
     }
 
-    /** The first bytes of an array, which nobody changes meanwhile. */
+    /** The first bytes of an array, which must not change meanwhile. */
     @SuppressWarnings("ArrayRecordComponent")
     record OfArray(byte[] array, int length) implements Content {
         @Override

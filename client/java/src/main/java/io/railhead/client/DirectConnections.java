@@ -22,14 +22,14 @@ import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.http.urlconnection.UrlConnectionFactory;
 
 /**
- * Connections that no proxy takes part in, whatever environment and system properties name: half a
- * client's requests by a proxy, and its channels past it, would be two ways to one gateway.
+ * Connections without a proxy, whatever environment and system properties name. The channels cannot
+ * use a proxy, and a client must reach one gateway by one way only.
  */
 final class DirectConnections implements UrlConnectionFactory {
     private final int timeoutMillis;
     private final @Nullable SSLSocketFactory sockets;
 
-    /** Throws IllegalArgumentException, which names the file, if its authorities cannot be read. */
+    /** Throws IllegalArgumentException that names the file if its authorities cannot be read. */
     DirectConnections(Duration timeout, @Nullable Path ca) {
         this.timeoutMillis = Math.toIntExact(timeout.toMillis());
         this.sockets = ca == null ? null : trusting(ca);

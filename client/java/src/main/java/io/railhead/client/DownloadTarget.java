@@ -12,13 +12,13 @@ import java.nio.file.Path;
  */
 record DownloadTarget(Path path, Kind kind) {
     private static final int MOST_LINKS = 40;
-    /** Its links stand for open descriptors, which only opening them leads to. */
+    /** Links below it stand for open descriptors, which only opening them reaches. */
     private static final Path PROC = Path.of("/proc");
 
     enum Kind {
-        /** A complete file takes its place. */
+        /** A regular file, which a complete file replaces. */
         FILE,
-        /** A device, a FIFO or an open descriptor is written to, in order. */
+        /** A device, a FIFO or an open descriptor, which is written in order. */
         STREAM
     }
 

@@ -12,19 +12,19 @@ import java.util.concurrent.CompletionStage;
 /** The connector of one fabric: allocates memory and connects to a gateway. */
 interface FabricConnector {
 
-    /** The fabric, as the gateway names it. */
+    /** Returns the gateway's name of the fabric. */
     String fabric();
 
-    /** Throws where this host has not got what it takes; the message says what. */
+    /** Throws if this host lacks what the fabric needs; the message names it. */
     void requireUsable() throws IOException;
 
-    /** Memory, zeroed, that a peer of these can register. */
+    /** Allocates zeroed memory that this fabric's peers can register. */
     Memory allocate(long bytes);
 
     /** Connects and proves the session's key. Blocks. */
     Peer connect(SessionGrant grant, byte[] sessionKey, Duration timeout) throws IOException;
 
-    /** Memory of this process; whoever allocated it closes it, once no peer touches it. */
+    /** Memory of this process. Its allocator closes it, once no peer touches it. */
     interface Memory extends AutoCloseable {
         MemorySegment segment();
 
@@ -34,35 +34,39 @@ interface FabricConnector {
 
     /** This process's end of a proven session. Any thread. */
     interface Peer extends AutoCloseable {
-        /** The session's number, for tokens. */
+        /** Returns the session's number, for tokens. */
         int sessionNumber();
 
-        /** Lets the gateway reach the memory; answers its key. Blocks. */
+        /** Lets the gateway access the memory; returns its key. Blocks. */
         int register(Memory memory) throws IOException;
 
-        /** Returns when the gateway no longer touches the memory. */
+        /** Deregisters memory; returns when the gateway no longer touches it. */
         void deregister(int key) throws IOException;
 
         /**
-         * Sends the requests, together where they fit; their ids are chosen here. Never blocks. An
-         * answer completes on a thread of the peer's, which must not be blocked. A request that got
-         * no answer fails with {@link ChannelEndedException}. In either case its window is this
-         * process's again, unless the session has ended and {@link #hasLetGo} says no.
+         * Sends the requests, together if they fit, under ids chosen here. Never blocks. Answers
+         * complete on a thread of the peer, which must not be blocked. A request without an answer
+         * fails with {@link ChannelEndedException}. Afterwards its window belongs to this process
+         * again, unless the session has ended and {@link #hasLetGo} is false.
          */
         List<CompletionStage<Answer>> send(List<Request> requests);
 
-        /** Sends one and waits, with the least delay that there is; otherwise as {@link #send}. */
+        /** Sends one request as {@link #send} does, and waits with the least delay. */
         Answer call(Request request) throws IOException;
 
         boolean isOpen();
 
         /**
-         * Of a session that has ended: whether the gateway can touch no memory of this process any
-         * more. A gateway that hung is not known to, and what was under way then stays its own.
+         * Returns, after the session's end, whether the gateway can touch no memory of this process
+         * any more. After a gateway hung that is unknown, and the memory of requests under way
+         * stays in its hands.
          */
         boolean hasLetGo();
 
-        /** Ends the session; waits, for the timeout at most, until the gateway has let go. */
+        /**
+         * Ends the session, and waits, at most for the timeout, until the gateway has released all
+         * memory.
+         */
         @Override
         void close();
     }

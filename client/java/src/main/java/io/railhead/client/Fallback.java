@@ -1,9 +1,9 @@
 package io.railhead.client;
 
-/** The fallback of a part that cannot be delivered in the requested way. */
+/** The reaction to a part that cannot be delivered in the requested way. */
 public enum Fallback {
-    /** It comes, or goes, over HTTP, and is counted with the reason. */
+    /** Uses HTTP, and counts the part by the reason. */
     HTTP,
-    /** It fails with the reason. */
+    /** Fails with the reason. */
     NONE
 }

@@ -9,18 +9,17 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 
 /**
- * A file that appears only when it is complete: written beside its place under another name,
- * verified, renamed. On any failure, and where a signal ends the process, the other name is gone
- * and an older file is still there. What is no regular file stays what it is, and is written to.
+ * Downloads a file that appears only when complete: it is written beside its place under another
+ * name, verified, and renamed. After a failure, or a signal that ends the process, the other name
+ * is deleted and an older file is unchanged. A target that is no regular file is written to in
+ * place.
  */
 final class FileDownload {
     private final ObjectReader reader;
     private final ObjectReader inOrder;
     private final PartTransport transport;
 
-    /**
-     * @param inOrder shows one part after the other
-     */
+    /** @param inOrder delivers one part after the other */
     FileDownload(ObjectReader reader, ObjectReader inOrder, PartTransport transport) {
         this.reader = reader;
         this.inOrder = inOrder;
@@ -64,8 +63,8 @@ final class FileDownload {
     }
 
     /**
-     * Keeps the bytes that have come beside the file if the download breaks off; the next call goes
-     * on from them. A stream keeps nothing.
+     * Downloads as get does, but keeps received bytes beside the file after a failure; the next
+     * call continues with them. A stream keeps nothing.
      */
     ObjectInfo resume(ObjectName name, Path file, Progress progress) throws IOException {
         DownloadTarget downloadTarget = DownloadTarget.of(file);
@@ -107,7 +106,7 @@ final class FileDownload {
                     + " bytes of " + info.name());
         }
         ObjectHeads.Head head = transport.head(info.name());
-        // A newer version's checksum says nothing about the one that was read.
+        // A newer version's checksum does not concern the version that was read.
         if (head.info().etag().equals(info.etag()) && head.checksum() != null
                 && !head.checksum().matches(partial)) {
             throw new PermanentException(info.name() + " does not have the "

@@ -6,7 +6,7 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 
-/** A region of a file as a stream. Leaves the channel's position alone. One thread. */
+/** A region of a file as a stream. Does not move the channel's position. One thread. */
 final class FileRegion extends InputStream {
     private final FileChannel file;
     private final long end;

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Reads the gateway's own small answers: one JSON object of strings, numbers, literals, and lists
- * of them. What is nested deeper is refused, since no answer that is read here is.
+ * Reads the gateway's own small responses: one JSON object of strings, numbers, literals, and lists
+ * of them. Deeper nesting is refused, since no such response has it.
  */
 final class FlatJson {
     private final String text;
@@ -19,8 +19,8 @@ final class FlatJson {
     }
 
     /**
-     * Field names to values, one where there is no list; strings unescaped, anything else as
-     * written.
+     * Returns values by field name, a single one if the field is no list; strings are unescaped,
+     * other values are as written.
      */
     static Map<String, List<String>> parse(String text) throws IOException {
         return new FlatJson(text).object();
@@ -117,7 +117,7 @@ final class FlatJson {
         return literal;
     }
 
-    /** The next character that is not blank, not consumed; 0 at the end. */
+    /** Returns the next character that is not blank, without consuming it; 0 at the end. */
     private char peek() {
         while (at < text.length() && " \t\r\n".indexOf(text.charAt(at)) >= 0) {
             at++;

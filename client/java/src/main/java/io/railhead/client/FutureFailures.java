@@ -22,7 +22,7 @@ final class FutureFailures {
                 && failure.getCause() != null ? failure.getCause() : failure;
     }
 
-    /** Waits on, even if interrupted: the future's memory is not the caller's before. */
+    /** Waits, even if interrupted: the future's memory is not the caller's before its end. */
     static <T> T join(CompletableFuture<T> future) throws IOException {
         try {
             return future.join();
@@ -31,7 +31,7 @@ final class FutureFailures {
         }
     }
 
-    /** The same failure, and whom it was with, where no answer came. */
+    /** Returns the same failure with the endpoint's name, for requests without a response. */
     static IOException named(URI endpoint, IOException failure) {
         String message = endpoint + ": " + failure.getMessage();
         IOException named = switch (failure) {
@@ -46,7 +46,7 @@ final class FutureFailures {
         return named.equals(failure) ? failure : (IOException) named.initCause(failure);
     }
 
-    /** A timeout is none. */
+    /** Returns whether the failure is an interruption; a timeout is none. */
     static boolean isInterruption(IOException failure) {
         return failure instanceof InterruptedIOException
                 && !(failure instanceof SocketTimeoutException);

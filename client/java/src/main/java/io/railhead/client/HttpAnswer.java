@@ -9,7 +9,7 @@ import java.util.Optional;
 import software.amazon.awssdk.http.Abortable;
 import software.amazon.awssdk.http.HttpExecuteResponse;
 
-/** A store's answer, its body not read yet. One thread; closing returns the connection. */
+/** A store's response whose body is not read yet. One thread; closing returns the connection. */
 final class HttpAnswer implements AutoCloseable {
     private static final int ERROR_DOCUMENT_LIMIT = 64 << 10;
 
@@ -38,7 +38,7 @@ final class HttpAnswer implements AutoCloseable {
                 .orElseGet(InputStream::nullInputStream);
     }
 
-    /** Reads the body into {@code into}, which it must fill exactly. */
+    /** Reads the body into {@code into}, which the body must fill exactly. */
     void readFully(ByteBuffer into) throws IOException {
         InputStream in = body();
         byte[] piece = into.hasArray() ? into.array() : new byte[64 << 10];
@@ -70,7 +70,7 @@ final class HttpAnswer implements AutoCloseable {
         return document;
     }
 
-    /** The exception that a refusal's document, or its status alone, stands for. */
+    /** Returns the exception for a refusal, from its document or from the status alone. */
     S3Exception refusal() throws IOException {
         return S3Documents.refusal(status(), readDocument(ERROR_DOCUMENT_LIMIT),
                 findHeader(Answer.REQUEST_ID).or(() -> findHeader("x-amz-request-id")).orElse(""));
@@ -81,7 +81,7 @@ final class HttpAnswer implements AutoCloseable {
         body().close();
     }
 
-    /** Gives the connection up, where the rest of the body is not worth reading. */
+    /** Closes the connection, if the rest of the body is not worth reading. */
     void abort() {
         response.responseBody().ifPresent(Abortable::abort);
     }

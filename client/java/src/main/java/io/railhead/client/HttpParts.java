@@ -11,7 +11,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
 
-/** Parts in HTTP bodies: each is read whole into a buffer of the heap before anyone sees it. */
+/** Parts in HTTP bodies: each is read whole into a heap buffer before it is delivered. */
 final class HttpParts implements PartTransport {
     static final String CACHE = "x-cache";
 
@@ -25,8 +25,8 @@ final class HttpParts implements PartTransport {
     private final ConcurrentLinkedQueue<ByteBuffer> idle = new ConcurrentLinkedQueue<>();
 
     /**
-     * @param blocking runs what is not to block its caller
-     * @param streams how much of that at a time
+     * @param blocking runs calls that must not block their caller
+     * @param streams the number of such calls at a time
      */
     HttpParts(S3Http http, int partBytes, Executor blocking, int streams,
             PathCounters pathCounters) {
@@ -71,7 +71,7 @@ final class HttpParts implements PartTransport {
         }
     }
 
-    /** Fills the buffer with the answer's body and leaves it ready to be read. */
+    /** Fills the buffer with the response's body, and makes it ready to be read. */
     static Part readBody(HttpAnswer answer, PartRequest request, ByteBuffer buffer)
             throws IOException {
         Part part = Part.of(answer, request);
@@ -103,7 +103,7 @@ final class HttpParts implements PartTransport {
         Part read(PartRequest request, Window window) throws IOException;
     }
 
-    /** Each on a thread of its own, as many at a time as there are streams. */
+    /** Reads each part on a thread of its own, as many at a time as there are streams. */
     List<CompletableFuture<Part>> inBackground(List<Read> reads, Reading reading) {
         List<CompletableFuture<Part>> parts = new ArrayList<>(reads.size());
         for (Read read : reads) {
@@ -144,7 +144,8 @@ final class HttpParts implements PartTransport {
     public String store(StoreRequest request) throws IOException {
         Call.Body body = new Call.Body(request.bytes(), request.content()::stream);
         Call call = request.call().body(body);
-        // A part may be sent again under its number; an object's PUT is left to the user.
+        // A part may be sent again under its number; retrying an object's PUT is the user's
+        // decision.
         if (request.upload() == null) {
             return etag(http.requireOnce(call, request.name()));
         }
@@ -173,7 +174,7 @@ final class HttpParts implements PartTransport {
         idle.clear();
     }
 
-    /** Memory that only this process writes into. */
+    /** Memory that only this process writes. */
     private static final class PlainMemory implements FabricConnector.Memory {
         private final Arena arena = Arena.ofShared();
         private final MemorySegment segment;

@@ -17,13 +17,13 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lines beside a file about a transfer of it, which outlive the process: one call at a time has
- * them. Where there are none, nothing stays. Not thread-safe.
+ * Lines beside a file about a transfer of it, which outlive the process. One call at a time has the
+ * journal. An empty journal leaves no file. Not thread-safe.
  */
 final class Journal implements Closeable {
     /**
-     * What this process has. Another descriptor of a locked file must not be opened: when it is
-     * closed, the lock goes.
+     * The journals that this process has open. No second descriptor of a locked file may be opened:
+     * closing that one would release the lock.
      */
     private static final Set<Path> OURS = ConcurrentHashMap.newKeySet();
 
@@ -37,15 +37,15 @@ final class Journal implements Closeable {
         this.channel = channel;
     }
 
-    /** The hidden name beside a file that something about it has. */
+    /** Returns the hidden name beside a file for a purpose. */
     static Path beside(Path file, String suffix) {
         return file.resolveSibling("." + file.getFileName() + suffix);
     }
 
     /**
-     * Waits for nobody who has it.
+     * Opens a journal, without waiting for another holder.
      *
-     * @param taken what is said where somebody has
+     * @param taken the error's message if there is another holder
      */
     static Journal open(Path path, String taken) throws IOException {
         Path real = path.resolveSibling("").toRealPath().resolve(path.getFileName());
@@ -65,7 +65,7 @@ final class Journal implements Closeable {
         return new Journal(real, channel);
     }
 
-    /** Locked until it is closed; null where another process has it. */
+    /** Returns a channel that is locked until it is closed; null if another process has it. */
     private static @Nullable FileChannel tryOpen(Path path) throws IOException {
         while (true) {
             FileChannel channel = FileChannel.open(path, StandardOpenOption.CREATE,
@@ -75,7 +75,8 @@ final class Journal implements Closeable {
                 if (channel.tryLock() == null) {
                     return null;
                 }
-                // Who has finished has removed the file, and perhaps somebody made another.
+                // The last holder has deleted the file, and another process may have created a new
+                // one.
                 alone = isAt(path, channel);
                 if (alone) {
                     return channel;
@@ -89,8 +90,9 @@ final class Journal implements Closeable {
     }
 
     /**
-     * Whether the path still names the locked file. No number of a file says so, since the next one
-     * may get it: the file is made as long as no other is for a moment, by what is no line.
+     * Returns whether the path still names the locked file. A file's number does not tell, since a
+     * new file may get it. So the locked file is extended to an unusual length for a moment,
+     * without adding a line.
      */
     private static boolean isAt(Path path, FileChannel locked) throws IOException {
         long size = locked.size();
@@ -105,11 +107,11 @@ final class Journal implements Closeable {
         }
     }
 
-    /** Those that are whole; one that was not finished is removed. */
+    /** Returns the whole lines; an unfinished one is removed. */
     List<String> lines() throws IOException {
         ByteBuffer read = ByteBuffer.allocate(Math.toIntExact(channel.size()));
         while (read.hasRemaining() && channel.read(read, read.position()) >= 0) {
-            // Until it is all here.
+            // Reads until everything has come.
         }
         int end = read.flip().limit();
         while (end > 0 && read.get(end - 1) != '\n') {

@@ -6,7 +6,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.http.SdkHttpMethod;
 
-/** Lists buckets and objects, page by page, so that nothing is held whole. */
+/** Lists buckets and objects page by page, so that no whole listing is in memory. */
 final class Listings {
     private static final int DOCUMENT_LIMIT = 16 << 20;
 

@@ -7,7 +7,9 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 
-/** A gateway on this host: memory is a sealed memfd, the connection a UNIX socket. */
+/**
+ * The connector to a gateway on this host: memory is a sealed memfd, the connection a UNIX socket.
+ */
 enum LoopbackConnector implements FabricConnector {
     INSTANCE;
 
@@ -16,7 +18,7 @@ enum LoopbackConnector implements FabricConnector {
         return "loopback";
     }
 
-    /** Whether it is the gateway's host shows when its socket is looked for. */
+    /** Checks nothing: whether this is the gateway's host shows only at its socket. */
     @Override
     public void requireUsable() {}
 

@@ -3,8 +3,8 @@ package io.railhead.client;
 import java.io.IOException;
 
 /**
- * A gateway on this host neither answered nor ended the session in time: it may still touch the
- * memory of the request, which is therefore to be used for nothing else while this process lives.
+ * A gateway on this host neither answered nor ended the session in time. It may still touch the
+ * request's memory, which must not be used again while this process lives.
  */
 public final class MemoryHeldException extends IOException {
     private static final long serialVersionUID = 1L;

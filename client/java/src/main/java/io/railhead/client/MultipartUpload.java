@@ -4,10 +4,10 @@ package io.railhead.client;
  * An upload in parts that a store has begun.
  *
  * @param id the store's
- * @param partBytes of each part but the last
+ * @param partBytes the size of each part but the last
  */
 record MultipartUpload(ObjectName name, String id, long partBytes) {
-    /** As S3 has it. */
+    /** S3's limit. */
     static final int MOST_PARTS = 10_000;
 
     MultipartUpload {

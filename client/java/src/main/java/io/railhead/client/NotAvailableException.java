@@ -3,7 +3,7 @@ package io.railhead.client;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** One-sided delivery cannot be had here and now; the message says why. */
+/** One-sided delivery is not available here and now; the message gives the reason. */
 final class NotAvailableException extends IOException {
     private static final long serialVersionUID = 1L;
 

@@ -12,9 +12,7 @@ final class ObjectHeads {
         this.http = http;
     }
 
-    /**
-     * @param checksum of the whole object, where the store gave one that this client can compute
-     */
+    /** @param checksum of the whole object, if the store sent one that this client can compute */
     record Head(ObjectInfo info, @Nullable Checksum checksum) {}
 
     Head head(ObjectName name) throws IOException {

@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Reads an object as ranges: the first shows its size and version, the others are pinned to that
- * version and run in parallel.
+ * Reads an object as ranges. The first one shows the size and the version; the others are pinned to
+ * that version and run in parallel.
  */
 final class ObjectReader {
     private final PartTransport transport;
@@ -23,7 +23,7 @@ final class ObjectReader {
         return read(name, sink, progress, first -> {});
     }
 
-    /** Goes on with the version that was begun, if that is still there; begins anew if not. */
+    /** Continues with the version that was begun if it still exists; otherwise starts again. */
     ObjectInfo resume(ObjectName name, PartialFile partial, Progress progress)
             throws IOException {
         Part begun = partial.begun(name, partBytes);
@@ -51,7 +51,7 @@ final class ObjectReader {
         return new ObjectInfo(name, begun.total(), begun.etag());
     }
 
-    /** Hears of the version as soon as it is known, once the bytes of its first part were taken. */
+    /** Receives the version once it is known, after the bytes of its first part were taken. */
     private interface Begun {
         void with(Part first) throws IOException;
     }
@@ -79,7 +79,7 @@ final class ObjectReader {
         return new ObjectInfo(name, first.total(), first.etag());
     }
 
-    /** No range of an empty object can be satisfied. */
+    /** An empty object satisfies no range, so its HEAD decides. */
     private ObjectInfo emptyOrThrow(ObjectName name, S3Exception refusal) throws IOException {
         if (refusal.status() == 416) {
             ObjectInfo info = transport.head(name).info();

@@ -16,8 +16,8 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 
 /**
- * Stores files and streams: small ones at once, large ones as an upload of parts that is ended or
- * aborted.
+ * Stores files and streams: small ones by one request, large ones by a multipart upload that is
+ * completed or aborted.
  */
 final class ObjectWriter {
     static final long SINGLE_PUT_BYTES = 64L << 20;
@@ -36,7 +36,7 @@ final class ObjectWriter {
         this.partBytes = partBytes;
     }
 
-    /** A file on its way to an object. */
+    /** A file that is being stored. */
     private record Sending(Path file, FileChannel channel, ObjectName name, long bytes,
             Progress progress) {}
 
@@ -69,7 +69,7 @@ final class ObjectWriter {
                 && channel.read(ByteBuffer.allocate(1), channel.size() - 1) == 1;
     }
 
-    /** Until its end; what fits into one part is stored at once. */
+    /** Stores a stream up to its end; a stream that fits into one part is stored by one request. */
     ObjectInfo put(InputStream content, ObjectName name, Progress progress) throws IOException {
         int size = Math.toIntExact(Math.min(partBytes, transport.storeLimit()));
         byte[] first = content.readNBytes(size);
@@ -88,7 +88,7 @@ final class ObjectWriter {
         }
     }
 
-    /** Goes on with the upload that was begun of this file, if the store still has it. */
+    /** Continues the upload that was begun of this file, if the store still has it. */
     ObjectInfo resume(Path file, ObjectName name, Progress progress) throws IOException {
         if (Files.exists(file) && !Files.isDirectory(file) && !Files.isRegularFile(file)) {
             throw new IOException(file + " is no regular file: it is stored without --resume");
@@ -159,13 +159,13 @@ final class ObjectWriter {
         }
     }
 
-    /** Begins an upload that the process's end aborts, since nobody would go on with it. */
+    /** Begins an upload that is aborted at the process's end, since it could not be continued. */
     private Unfinished<MultipartUpload> beginAborted(Unfinished.Begin<MultipartUpload> begin)
             throws IOException {
         return Unfinished.begin(begin, uploads::abort);
     }
 
-    /** Stores the parts of an upload, and answers their ETags in order. */
+    /** Stores the parts of an upload, and returns their ETags in order. */
     private interface Storing {
         List<String> run() throws IOException;
     }
@@ -174,7 +174,7 @@ final class ObjectWriter {
         try {
             return uploads.complete(upload, parts.run());
         } catch (OutcomeUnknownException e) {
-            // It may be the object by now, or become it.
+            // The upload may have been completed, or may still be.
             throw e;
         } catch (IOException | RuntimeException | Error e) {
             abort(upload, e);
@@ -190,7 +190,7 @@ final class ObjectWriter {
         return uploads.begin(sending.name(), size);
     }
 
-    /** What the store has of the file is not sent again. */
+    /** Returns the parts to send: those that the store does not have. */
     private List<Callable<String>> parts(Sending sending, MultipartUpload upload,
             Map<Integer, UploadedPart> stored) {
         List<Callable<String>> parts = new ArrayList<>();

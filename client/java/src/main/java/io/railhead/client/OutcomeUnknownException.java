@@ -2,7 +2,7 @@ package io.railhead.client;
 
 import java.io.IOException;
 
-/** A write without an answer, which is not repeated: the object may be stored, or may yet be. */
+/** A write without a response, which is not repeated: the object may be stored, or may yet be. */
 public final class OutcomeUnknownException extends IOException {
     private static final long serialVersionUID = 1L;
 

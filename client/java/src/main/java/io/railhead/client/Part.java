@@ -6,10 +6,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A range of an object that was delivered, of the version and the range that were asked for.
+ * A delivered range of an object, of the requested version and range.
  *
- * @param offset of its first byte in the object
- * @param bytes fewer than asked for only where the object ends
+ * @param offset the offset of its first byte in the object
+ * @param bytes fewer than requested only at the object's end
  * @param total the object's bytes
  * @param etag as received, quotes included
  */
@@ -17,7 +17,7 @@ public record Part(long offset, int bytes, long total, String etag) {
     private static final Pattern CONTENT_RANGE = Pattern
             .compile("bytes (\\d{1,18})-(\\d{1,18})/(\\d{1,18})");
 
-    /** What an HTTP answer claims to carry; another range or version is an error, never a part. */
+    /** Returns the part that an HTTP response contains; another range or version is an error. */
     static Part of(HttpAnswer answer, PartRequest request) throws IOException {
         String etag = answer.requireHeader("ETag");
         if (answer.status() == 200) {
@@ -35,7 +35,7 @@ public record Part(long offset, int bytes, long total, String etag) {
         return checked(new Part(first, (int) (last - first + 1), total, etag), request);
     }
 
-    /** What a channel's answer claims to have written, likewise. */
+    /** Returns the part that a channel's answer reports; another range or version is an error. */
     static Part of(Answer answer, PartRequest request) throws IOException {
         if (!answer.isSuccess()) {
             throw S3Exception.of(answer);
@@ -48,7 +48,7 @@ public record Part(long offset, int bytes, long total, String etag) {
                 answer.objectSize(), answer.etag()), request);
     }
 
-    /** A store may answer a range that covers the object as the object. */
+    /** Accepts a whole object in place of a range that covers it, which stores may send. */
     private static Part whole(long length, PartRequest request, String etag) throws IOException {
         if (request.offset() != 0 || length > request.bytes()) {
             throw new PermanentException("the store ignored the Range header");

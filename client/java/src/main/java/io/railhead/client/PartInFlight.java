@@ -3,10 +3,10 @@ package io.railhead.client;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 
-/** A part on its way into a window that was lent for it. */
+/** A part on its way into a lent window. */
 record PartInFlight(CompletableFuture<Part> part, Window window, Windows lender) {
 
-    /** Waits, shows the part, and gives the window back. */
+    /** Waits, delivers the part, and gives the window back. */
     Part finish(PartSink sink) throws IOException {
         try {
             Part delivered = FutureFailures.join(part);
@@ -17,7 +17,7 @@ record PartInFlight(CompletableFuture<Part> part, Window window, Windows lender)
         }
     }
 
-    /** Gives the window back once nobody writes into it any more. */
+    /** Gives the window back once nothing writes into it any more. */
     void giveUp() {
         var _ = part.whenComplete((_, _) -> lender.giveBack(window));
     }

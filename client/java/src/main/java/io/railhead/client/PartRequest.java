@@ -6,18 +6,18 @@ import software.amazon.awssdk.http.SdkHttpMethod;
 /**
  * One range of one object.
  *
- * @param etag the version that it must be of; null for whichever is current
- * @param total bytes that the object must have; negative if that is not known
+ * @param etag the required version; null for the current one
+ * @param total the object's required size; negative if unknown
  */
 record PartRequest(ObjectName name, long offset, int bytes, @Nullable String etag, long total) {
     static final long ANY = -1;
 
-    /** Of whichever version is current. */
+    /** Returns a request for the current version. */
     static PartRequest first(ObjectName name, int bytes) {
         return new PartRequest(name, 0, bytes, null, ANY);
     }
 
-    /** Of the version that its first part showed. */
+    /** Returns a request for the version of the first part. */
     static PartRequest next(ObjectName name, long offset, int bytes, Part first) {
         return new PartRequest(name, offset, bytes, first.etag(), first.total());
     }

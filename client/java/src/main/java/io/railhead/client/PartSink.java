@@ -4,14 +4,14 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * Takes an object's bytes part by part. With several streams it is called by several threads at
- * once, for disjoint ranges in any order; with one, in order by the calling thread.
+ * Takes an object's bytes part by part. With several streams, several threads call it at once, for
+ * disjoint ranges in any order; with one stream, the calling thread calls it in order.
  */
 public interface PartSink {
 
     /**
-     * Takes one complete, length-checked part. The buffer is the memory that the transport
-     * delivered into (registered memory over loopback) and is the callee's only during the call.
+     * Takes one complete part, whose length was checked. The buffer is the memory of the delivery
+     * (registered memory over loopback) and is valid only during the call.
      */
     void accept(long offset, ByteBuffer bytes) throws IOException;
 }

@@ -9,10 +9,10 @@ import java.util.concurrent.CompletableFuture;
 /** Moves single parts between a store and this process's memory. Any thread. */
 sealed interface PartTransport extends AutoCloseable permits HttpParts, TokenParts, ChannelParts {
 
-    /** Reads one range whole, checks it, and shows it to {@code sink} once. Blocks. */
+    /** Reads one whole range, checks it, and passes it to {@code sink} once. Blocks. */
     Part fetch(PartRequest request, PartSink sink) throws IOException;
 
-    /** Reads all, in order where {@code streams} is one. Blocks. */
+    /** Reads all ranges, in order if {@code streams} is one. Blocks. */
     default void fetchAll(List<PartRequest> requests, PartSink sink, Streams streams)
             throws IOException {
         List<Callable<Part>> parts = new ArrayList<>();
@@ -22,22 +22,22 @@ sealed interface PartTransport extends AutoCloseable permits HttpParts, TokenPar
         streams.all(parts);
     }
 
-    /** Memory for {@link #read}. */
+    /** Returns memory for {@link #read}. */
     RegisteredBuffer register(long bytes);
 
     /**
-     * Reads each into its own buffer. Never blocks; the stages may complete on a thread that others
-     * need, which is not to be blocked.
+     * Reads each range into its own buffer. Never blocks; stages may complete on a thread that
+     * others need, which must not be blocked.
      */
     List<CompletableFuture<Part>> read(List<Read> reads);
 
-    /** Stores the region as an object or as a part of an upload; answers its ETag. Blocks. */
+    /** Stores the region as an object or as a part of an upload; returns its ETag. Blocks. */
     String store(StoreRequest request) throws IOException;
 
     /** The most bytes that one {@link #store} takes. */
     long storeLimit() throws IOException;
 
-    /** Asks about an object without reading it. Blocks. */
+    /** Returns an object's metadata without reading it. Blocks. */
     ObjectHeads.Head head(ObjectName name) throws IOException;
 
     @Override

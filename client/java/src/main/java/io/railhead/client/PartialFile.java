@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * An interrupted download: a file beside its target, and a journal of its complete parts with their
  * checksums, since a crash leaves the file itself in an unknown state. One process at a time.
  *
- * <p> {@link #accept} may be called by any thread, all else is its owner's.
+ * <p> Any thread may call {@link #accept}; all other calls are its owner's.
  */
 final class PartialFile implements PartSink, Closeable {
     private static final String FORMAT = "railhead parts 1";
@@ -32,11 +32,11 @@ final class PartialFile implements PartSink, Closeable {
     private final Path data;
     private final Journal journal;
     private final FileChannel bytes;
-    /** Where whole parts begin, and their CRC32C. Guarded by this. */
+    /** The offsets of whole parts, with their CRC32C. Guarded by this object's monitor. */
     private final Map<Long, Long> whole = new TreeMap<>();
-    /** Guarded by this. */
+    /** Guarded by this object's monitor. */
     private boolean noting;
-    /** Guarded by this. */
+    /** Guarded by this object's monitor. */
     private boolean finished;
 
     private PartialFile(Path target, Journal journal) throws IOException {
@@ -47,7 +47,7 @@ final class PartialFile implements PartSink, Closeable {
                 StandardOpenOption.WRITE);
     }
 
-    /** Of this place; waits for nobody who has it. */
+    /** Opens the partial file of a target, without waiting for another holder. */
     static PartialFile open(Path target) throws IOException {
         Journal journal = Journal.open(Journal.beside(target, ".parts"),
                 target + " is being read by somebody else now");
@@ -60,8 +60,8 @@ final class PartialFile implements PartSink, Closeable {
     }
 
     /**
-     * The version that was begun in parts of that size; null where none was, or nobody knows. Reads
-     * what has come.
+     * Returns the version that was begun with this part size; null if there is none or it is
+     * unknown. Reads and checks the received parts.
      */
     synchronized @Nullable Part begun(ObjectName name, int partBytes) throws IOException {
         List<String> lines = journal.lines();
@@ -90,7 +90,7 @@ final class PartialFile implements PartSink, Closeable {
         }
     }
 
-    /** Of what is there. */
+    /** Returns the checksum of bytes in the file. */
     private long sum(long offset, int length) throws IOException {
         CRC32C crc = new CRC32C();
         ByteBuffer read = ByteBuffer.allocate(READ_BYTES);
@@ -109,7 +109,7 @@ final class PartialFile implements PartSink, Closeable {
                 Integer.toString(partBytes));
     }
 
-    /** Notes which parts are whole, from now on. */
+    /** Starts to note the parts that are whole. */
     synchronized void begin(ObjectName name, int partBytes, Part first) throws IOException {
         List<String> lines = new ArrayList<>(head(name, partBytes));
         lines.add(first.etag());
@@ -145,7 +145,7 @@ final class PartialFile implements PartSink, Closeable {
         journal.append(List.of(offset + " " + sum));
     }
 
-    /** What has come is of no use. */
+    /** Discards the received bytes. */
     synchronized void forget() throws IOException {
         noting = false;
         whole.clear();
@@ -157,7 +157,7 @@ final class PartialFile implements PartSink, Closeable {
         return data;
     }
 
-    /** All of it is there, and right. */
+    /** Moves the complete and verified file to its place. */
     synchronized void finish() throws IOException {
         finished = true;
         Files.move(data, target, StandardCopyOption.ATOMIC_MOVE,
@@ -165,7 +165,7 @@ final class PartialFile implements PartSink, Closeable {
         journal.clear();
     }
 
-    /** Where nothing has come, nothing stays. */
+    /** Closes the file, and deletes it if no part has come. */
     @Override
     public synchronized void close() throws IOException {
         try (journal; bytes) {

@@ -8,8 +8,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Counts how parts went, and what the gateway's cache had to do with those that were read: a silent
- * fallback to HTTP would make figures lie. Any thread.
+ * Counts how parts were delivered, and the cache results of read ones: a silent fallback to HTTP
+ * would falsify measurements. Any thread.
  */
 final class PathCounters {
     private final Via via;
@@ -27,7 +27,7 @@ final class PathCounters {
         asAsked.increment();
     }
 
-    /** Counts a part that goes over HTTP instead; throws where it may not. */
+    /** Counts a part that falls back to HTTP; throws if no fallback is allowed. */
     void overHttp(String reason) throws IOException {
         if (fallback == Fallback.NONE) {
             throw new PermanentException("not served via " + via + ": " + reason);
@@ -35,7 +35,7 @@ final class PathCounters {
         overHttp.merge(reason, 1L, Long::sum);
     }
 
-    /** Counts a part that was read by what the cache had to do with it, such as {@code HIT}. */
+    /** Counts a read part by its cache result, such as {@code HIT}. */
     void read(String cacheResult) {
         cacheResults.merge(cacheResult.toLowerCase(Locale.ROOT), 1L, Long::sum);
     }

@@ -2,7 +2,7 @@ package io.railhead.client;
 
 import java.io.IOException;
 
-/** An answer that is wrong, not late: asking again would only hide it. */
+/** A wrong response: a retry would only hide the fault. */
 final class PermanentException extends IOException {
     private static final long serialVersionUID = 1L;
 

@@ -11,8 +11,8 @@ import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Parts of one object that are asked for ahead: as many at a time as there are windows, and what
- * can be asked for at once goes in one message. Parts are shown in order where one thread runs it.
+ * Parts of one object that are requested ahead: as many at a time as there are windows. Parts that
+ * are due together are requested by one message. With one thread, parts are delivered in order.
  */
 final class Pipeline {
     private final Deque<PartRequest> waiting;

@@ -4,14 +4,14 @@ package io.railhead.client;
  * The result of a prefetch in a gateway.
  *
  * @param state {@code filled}, {@code held} already, {@code not_cached} by its rule,
- *            {@code refused} by the store, {@code full} where it would evict something, or
+ *            {@code refused} by the store, {@code full} if it would evict other pages, or
  *            {@code failed}
- * @param bytes that were fetched
- * @param reason of a failure; else empty
+ * @param bytes the fetched bytes
+ * @param reason the reason of a failure; else empty
  */
 public record Prefetched(ObjectName name, String state, long bytes, String reason) {
 
-    /** Whether a read of it is a hit now. */
+    /** Returns whether a read of the object would be a hit now. */
     public boolean isHeld() {
         return state.equals("filled") || state.equals("held");
     }

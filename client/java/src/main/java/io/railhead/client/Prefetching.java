@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.Map;
 import software.amazon.awssdk.http.SdkHttpMethod;
 
-/** Asks a gateway for objects that nobody reads yet. */
+/** Asks a gateway to prefetch objects. */
 final class Prefetching {
-    /** A line each five seconds for as long as an object takes. */
+    /** Room for one line every five seconds, for as long as an object takes. */
     private static final int ANSWER_LIMIT = 1 << 20;
 
     private final S3Http http;

@@ -1,6 +1,6 @@
 package io.railhead.client;
 
-/** Told how far a transfer is; any thread. */
+/** Receives the progress of a transfer; any thread. */
 public interface Progress {
     Progress NONE = new Progress() {
         @Override

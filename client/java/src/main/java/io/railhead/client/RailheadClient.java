@@ -11,12 +11,12 @@ import java.util.function.Consumer;
 
 /**
  * An S3 client for a node: reads and writes objects over HTTP with any store, or one-sided with a
- * gateway. Any thread; its owner closes it. What returns no stage blocks.
+ * gateway. Any thread; its owner closes it. Methods that return no stage block.
  *
- * <p> A method returns, and a stage completes, only when every byte is where it should be, of one
- * version of the object, with the length that the store named; anything else is an
- * {@link IOException}, {@link S3Exception} where the store said why. Sessions are opened as they
- * are needed, and again where they ended; reads are then repeated by themselves.
+ * <p> A method returns, and a stage completes, only after all bytes have arrived. They are of one
+ * version of the object and have the length that the store declared. Every other end is an
+ * {@link IOException}, or an {@link S3Exception} with the store's reason. Sessions are opened on
+ * demand, and again after they ended; reads are then repeated automatically.
  */
 public final class RailheadClient implements AutoCloseable {
     private static final int READ_PART_BYTES = 8 << 20;
@@ -52,7 +52,7 @@ public final class RailheadClient implements AutoCloseable {
             return overHttp;
         }
         Sessions sessions = new Sessions(http, fabricConnector, config.timeout());
-        // One more than there are threads: the next part is on its way while one is looked at.
+        // One more than there are threads: the next part is under way while one is being taken.
         Windows windows = new Windows(sessions::allocate, READ_PART_BYTES, config.streams() + 1);
         return config.via() == Via.TOKEN
                 ? new TokenParts(http, overHttp, sessions, windows, pathCounters)
@@ -61,7 +61,7 @@ public final class RailheadClient implements AutoCloseable {
                         pathCounters);
     }
 
-    /** No byte is sent before the first request. */
+    /** Returns a client; no byte is sent before the first request. */
     public static RailheadClient connect(ClientConfig config) {
         return new RailheadClient(config,
                 config.via() == Via.VERBS ? VerbsConnector.INSTANCE : LoopbackConnector.INSTANCE);
@@ -69,49 +69,50 @@ public final class RailheadClient implements AutoCloseable {
 
     /**
      * Reads into a file that appears, or replaces an older one, only when complete. Symbolic links
-     * are followed. A device, a FIFO or an open descriptor is written to instead, in order.
+     * are followed. A device, a FIFO or an open descriptor is written in order instead.
      */
     public ObjectInfo get(ObjectName name, Path file, Progress progress) throws IOException {
         return download.get(name, file, progress);
     }
 
     /**
-     * The same in as many calls as it takes: what has come when one fails, or its process is
-     * killed, stays beside the file under names that begin with a dot, and is not read again while
-     * the object is the same version. A part of 8 MiB counts once it is whole.
+     * Reads as {@link #get(ObjectName, Path, Progress)} does, in as many calls as needed. Bytes
+     * received before a failure, or the process's end, stay beside the file under names that begin
+     * with a dot. They are not read again while the object's version is the same. A part of 8 MiB
+     * counts once it is whole.
      *
-     * @throws IOException also where another call is at work on that file
+     * @throws IOException also if another call is working on that file
      */
     public ObjectInfo resume(ObjectName name, Path file, Progress progress) throws IOException {
         return download.resume(name, file, progress);
     }
 
-    /** Reads part by part into {@code sink}; see there for order and threads. */
+    /** Reads part by part into {@code sink}; see {@link PartSink} for order and threads. */
     public ObjectInfo get(ObjectName name, PartSink sink, Progress progress) throws IOException {
         return reader.read(name, sink, progress);
     }
 
     /**
-     * Memory that objects can be delivered into, zeroed: over loopback a gateway on this host maps
-     * it, with RDMA the adapter has it pinned.
+     * Returns zeroed memory for deliveries: over loopback a gateway on this host maps it, with RDMA
+     * the adapter pins it.
      *
-     * @throws RuntimeException where there is no such memory
+     * @throws RuntimeException if there is no such memory
      */
     public RegisteredBuffer register(long bytes) {
         return transport.register(bytes);
     }
 
     /**
-     * Reads a range into registered memory, with no copy in between. The range of the buffer is the
-     * gateway's until the stage has completed, however it completes, but for a
-     * {@link MemoryHeldException}: then it stays the gateway's. What depends on the stage may run
-     * on a thread that others wait for: it must not block.
+     * Reads a range into registered memory, without a copy. The range of the buffer is the
+     * gateway's until the stage has completed in any way, but for a {@link MemoryHeldException}:
+     * then it stays the gateway's. Dependents of the stage may run on a thread that others wait
+     * for: they must not block.
      */
     public CompletionStage<Part> get(Read read) {
         return transport.read(List.of(read)).getFirst();
     }
 
-    /** Asks for all in as few messages as they fit into; see {@link #get(Read)}. */
+    /** Reads all ranges by as few messages as possible; see {@link #get(Read)}. */
     public List<? extends CompletionStage<Part>> getAll(List<Read> reads) {
         return transport.read(reads);
     }
@@ -121,21 +122,21 @@ public final class RailheadClient implements AutoCloseable {
     }
 
     /**
-     * Stores a file. What has no size, such as a FIFO or a file of {@code /proc}, is read to its
-     * end, as a stream is.
+     * Stores a file. A source without a size, such as a FIFO or a file of {@code /proc}, is read to
+     * its end, as a stream is.
      *
-     * @throws OutcomeUnknownException where no answer came: the object may be stored
+     * @throws OutcomeUnknownException if no response came: the object may be stored
      */
     public ObjectInfo put(Path file, ObjectName name, Progress progress) throws IOException {
         return writer.put(file, name, progress);
     }
 
     /**
-     * Stores what a stream gives until its end: more than a part of 16 MiB as an upload of parts,
-     * each of which is held in the heap until it is stored. The stream is read by several threads,
-     * one at a time, and is not closed.
+     * Stores a stream up to its end. More than a part of 16 MiB becomes a multipart upload, whose
+     * parts are held in the heap until they are stored. Several threads read the stream, one at a
+     * time; it is not closed.
      *
-     * @throws OutcomeUnknownException where no answer came: the object may be stored
+     * @throws OutcomeUnknownException if no response came: the object may be stored
      */
     public ObjectInfo put(InputStream content, ObjectName name, Progress progress)
             throws IOException {
@@ -143,16 +144,15 @@ public final class RailheadClient implements AutoCloseable {
     }
 
     /**
-     * The same in as many calls as it takes: a file that is stored in parts keeps its upload at the
-     * store when one fails, or its process is killed. Which one it is, and of which state of the
-     * file, stays beside the file under a name that begins with a dot, for each endpoint and object
-     * its own. The next call sends what the store does not have: a part counts where its size and
-     * its checksum, or its ETag as an MD5, are the file's. A file that was changed is stored anew
-     * and its upload aborted.
+     * Stores a file in as many calls as needed. After a failure, or the process's end, the store
+     * keeps the multipart upload. A journal beside the file, with a name that begins with a dot,
+     * notes the upload and the file's state; each endpoint and object has its own. The next call
+     * sends the parts that the store lacks. A stored part counts if its size and its checksum, or
+     * its ETag as an MD5, match the file. A file that was changed is stored anew and its upload
+     * aborted.
      *
-     * @throws UnfinishedUploadException where there is an upload to go on with
-     * @throws IOException also where what is to be stored has no size, or another call is at work
-     *             on that file
+     * @throws UnfinishedUploadException if the upload can be continued
+     * @throws IOException also if the source has no size, or another call is working on that file
      */
     public ObjectInfo resumePut(Path file, ObjectName name, Progress progress)
             throws IOException {
@@ -160,8 +160,8 @@ public final class RailheadClient implements AutoCloseable {
     }
 
     /**
-     * Has the gateway bring an object into its cache, with the rights and within the limits of who
-     * asks. Returns when it is there, or is known not to come.
+     * Makes the gateway prefetch an object, with the caller's rights and within its limits. Returns
+     * once the object is cached, or is known not to be.
      */
     public Prefetched prefetch(ObjectName name) throws IOException {
         return new Prefetching(http).prefetch(name);
@@ -176,26 +176,26 @@ public final class RailheadClient implements AutoCloseable {
         new Listings(http).buckets(found);
     }
 
-    /** All objects whose keys start with {@code prefix}, in the store's order. */
+    /** Lists all objects whose keys start with {@code prefix}, in the store's order. */
     public void list(String bucket, String prefix, Consumer<ListedObject> found)
             throws IOException {
         new Listings(http).objects(bucket, prefix, LIST_PAGE, found);
     }
 
-    /** How many parts, read or written, were asked for one-sided and are done. */
+    /** Returns how many parts, read or written, were requested one-sided and are done. */
     public long parts() {
         return pathCounters.parts();
     }
 
-    /** How many of {@link #parts} went over HTTP all the same, by the reason. */
+    /** Returns how many of {@link #parts} went over HTTP instead, by the reason. */
     public Map<String, Long> declines() {
         return pathCounters.declines();
     }
 
     /**
-     * How many parts were read by what the gateway's cache had to do with them: {@code hit},
-     * {@code miss}, {@code revalidated}, {@code stale}, {@code bypass} or {@code none}. Nothing of
-     * what a store without a gateway answered.
+     * Returns the read parts by the gateway's cache result: {@code hit}, {@code miss},
+     * {@code revalidated}, {@code stale}, {@code bypass} or {@code none}. Responses of a store
+     * without a gateway do not count.
      */
     public Map<String, Long> cacheResults() {
         return pathCounters.cacheResults();

@@ -3,13 +3,13 @@ package io.railhead.client;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A range of an object that is to be delivered into registered memory.
+ * A read of a range of an object into registered memory.
  *
- * @param first the range's first byte in the object
- * @param bytes at most; the object may end before
- * @param etag the version that it must be of; null for whichever is current
- * @param into where its bytes go
- * @param at where they begin in {@code into}
+ * @param first the offset of the range's first byte in the object
+ * @param bytes the most bytes; fewer at the object's end
+ * @param etag the required version; null for the current one
+ * @param into the memory for the bytes
+ * @param at their offset in {@code into}
  */
 public record Read(ObjectName name, long first, int bytes, @Nullable String etag,
         RegisteredBuffer into, long at) {
@@ -25,13 +25,13 @@ public record Read(ObjectName name, long first, int bytes, @Nullable String etag
         }
     }
 
-    /** Of the current version. */
+    /** Returns a read of the current version. */
     public static Read of(ObjectName name, long first, int bytes, RegisteredBuffer into,
             long at) {
         return new Read(name, first, bytes, null, into, at);
     }
 
-    /** Of this version alone. */
+    /** Returns the same read of this version only. */
     public Read withEtag(String other) {
         return new Read(name, first, bytes, other, into, at);
     }

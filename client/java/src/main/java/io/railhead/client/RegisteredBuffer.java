@@ -6,19 +6,17 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /**
- * Memory that a gateway writes into, or reads from, without a copy in between. Its owner closes it.
- * Any thread.
+ * Memory that a gateway writes or reads without a copy. Its owner closes it. Any thread.
  *
  * <p> The bytes of a request's range are the gateway's from the call until its stage has completed:
- * nobody may write there, and what is read there means nothing. After a {@link MemoryHeldException}
- * they stay the gateway's; the buffer may be closed. All others are the owner's. The registration
- * costs a round trip and is kept, also when the session has to be opened again: use a buffer many
- * times.
+ * the owner must neither write them nor rely on their content. After a {@link MemoryHeldException}
+ * they stay the gateway's; the buffer may be closed. All other bytes are the owner's. A
+ * registration costs a round trip and is kept, also across sessions: use a buffer many times.
  */
 public final class RegisteredBuffer implements AutoCloseable {
     private final FabricConnector.Memory ownedMemory;
     private final Consumer<RegisteredBuffer> deregister;
-    /** The owner's own, and one for each request in flight. Zero is terminal. */
+    /** The owner's hold, and one for each request in flight. Zero is terminal. */
     private final AtomicInteger holds = new AtomicInteger(1);
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile boolean held;
@@ -28,7 +26,7 @@ public final class RegisteredBuffer implements AutoCloseable {
         this.deregister = deregister;
     }
 
-    /** The memory itself; throws {@link IllegalStateException} on access once it is gone. */
+    /** Returns the memory; access throws {@link IllegalStateException} once it is freed. */
     public MemorySegment memory() {
         return ownedMemory.segment();
     }
@@ -41,7 +39,7 @@ public final class RegisteredBuffer implements AutoCloseable {
         return ownedMemory;
     }
 
-    /** A gateway that may still touch it did not let go. */
+    /** Notes that a gateway may still touch the buffer. */
     void markHeld() {
         held = true;
     }
@@ -50,7 +48,7 @@ public final class RegisteredBuffer implements AutoCloseable {
         return held;
     }
 
-    /** Keeps the memory for a request in flight, or whoever it is lent to. */
+    /** Keeps the memory for a request in flight, or for a borrower. */
     void hold() {
         for (int now = holds.get(); now > 0 && !closed.get(); now = holds.get()) {
             if (holds.compareAndSet(now, now + 1)) {
@@ -62,7 +60,7 @@ public final class RegisteredBuffer implements AutoCloseable {
 
     void release() {
         if (holds.decrementAndGet() == 0) {
-            // Deregistering blocks, and the last to let go may be a thread of the fabric's.
+            // Deregistering blocks, and the last release may come from a thread of the fabric.
             Thread.ofVirtual().name("railhead-deregister").start(() -> {
                 deregister.accept(this);
                 ownedMemory.close();
@@ -70,7 +68,10 @@ public final class RegisteredBuffer implements AutoCloseable {
         }
     }
 
-    /** The memory goes once no request in flight names it. Returns at once; idempotent. */
+    /**
+     * Closes the buffer. The memory is freed once no request in flight names it. Returns at once;
+     * idempotent.
+     */
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {

@@ -12,8 +12,8 @@ import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamReader;
 
 /**
- * The XML documents of S3 that a client reads. No DTD and no entity is ever resolved. A document is
- * flattened: the texts at its top, and one map per repeated element.
+ * The XML documents of S3 that a client reads. DTDs and entities are never resolved. A document is
+ * flattened to the texts at its top, and one map for each repeated element.
  */
 final class S3Documents {
     private static final XMLInputFactory FACTORY = factory();
@@ -31,7 +31,7 @@ final class S3Documents {
     /**
      * @param root the outermost element's name
      * @param fields texts of its direct children
-     * @param entries the texts within each element named as asked
+     * @param entries the texts within each element of the requested name
      */
     record Document(String root, Map<String, String> fields, List<Map<String, String>> entries) {
 
@@ -86,14 +86,14 @@ final class S3Documents {
                 case XMLStreamConstants.CHARACTERS, XMLStreamConstants.CDATA ->
                     text.append(reader.getText());
                 default -> {
-                    // Comments and processing instructions say nothing in S3.
+                    // Comments and processing instructions have no meaning in S3.
                 }
             }
         }
         return document;
     }
 
-    /** What a refusal says; the status alone where there is no document, as after HEAD. */
+    /** Returns the exception for a refusal's document, or for the status alone, as after HEAD. */
     static S3Exception refusal(int status, byte[] xml, String requestId) {
         if (xml.length > 0) {
             try {
@@ -116,7 +116,8 @@ final class S3Documents {
             case 404 -> "NotFound";
             case 412 -> "PreconditionFailed";
             case 416 -> "InvalidRange";
-            // Not SlowDown, which is a store's word: a proxy says this of a connection that broke.
+            // Not SlowDown, which is a store's own answer: a proxy sends 503 for a broken
+            // connection.
             case 503 -> "ServiceUnavailable";
             default -> "HTTP " + status;
         };

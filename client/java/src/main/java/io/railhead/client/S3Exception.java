@@ -3,7 +3,7 @@ package io.railhead.client;
 import io.railhead.protocol.channel.Answer;
 import java.io.IOException;
 
-/** The store refused: its HTTP status, its S3 error code and its words. */
+/** A store's refusal: HTTP status, S3 error code and message. */
 public final class S3Exception extends IOException {
     private static final long serialVersionUID = 1L;
 
@@ -15,7 +15,7 @@ public final class S3Exception extends IOException {
         this(status, code, message, "");
     }
 
-    /** @param requestId as the gateway's or the store's logs name it; "" if it is not known */
+    /** @param requestId the name in the gateway's or the store's logs; "" if unknown */
     public S3Exception(int status, String code, String message, String requestId) {
         super(code + (message.isEmpty() ? "" : ": " + message)
                 + (requestId.isEmpty() ? "" : " (request " + requestId + ")"));
@@ -24,7 +24,7 @@ public final class S3Exception extends IOException {
         this.requestId = requestId;
     }
 
-    /** What a channel's answer says that is no success. */
+    /** Returns the exception for a channel's answer that is no success. */
     static S3Exception of(Answer answer) {
         return new S3Exception(answer.status(), answer.code(), answer.message(),
                 answer.headers().getOrDefault(Answer.REQUEST_ID, ""));
@@ -38,26 +38,26 @@ public final class S3Exception extends IOException {
         return code;
     }
 
-    /** What the gateway's, or the store's, logs name the request; "" if it is not known. */
+    /** Returns the request's name in the gateway's or the store's logs; "" if unknown. */
     public String requestId() {
         return requestId;
     }
 
     /**
-     * Of a write: whether it may have been done, or may yet be. A store's own SlowDown says not, as
-     * do 501 and the gateway's own codes, of memory that it could not read.
+     * Returns whether a refused write may have been performed, or may yet be. A store's own
+     * SlowDown excludes that. So do 501 and the gateway's codes for memory that it could not read.
      */
     boolean isDoubtful() {
         return status >= 500 && status != 501 && !code.equals("SlowDown")
                 && !code.startsWith("RDMA");
     }
 
-    /** What the write of an object fails with that is not to be repeated. */
+    /** Returns the failure of an object's write that must not be repeated. */
     IOException asOutcome(ObjectName name) {
         return isDoubtful() ? new OutcomeUnknownException(name, this) : this;
     }
 
-    /** True where the same request may succeed a moment later. */
+    /** Returns whether the same request may succeed a moment later. */
     boolean isTransient() {
         return status == 500 || status == 502 || status == 503 || status == 504;
     }

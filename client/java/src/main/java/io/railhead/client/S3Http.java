@@ -17,10 +17,10 @@ import software.amazon.awssdk.http.auth.spi.signer.SignedRequest;
 import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
 
 /**
- * Signs and sends. Blocking, any thread; one connection per call in flight.
+ * Signs and sends requests. Blocking, any thread; one connection for each call in flight.
  *
- * <p> S3 rules of SigV4: the path is neither normalised nor encoded twice. A body is hashed before
- * it is sent, so that a file that changes between the two passes is refused by the store.
+ * <p> S3's rules of SigV4: the path is neither normalised nor encoded twice. A body is hashed
+ * before it is sent: if a file changes between the two passes, the store refuses it.
  */
 final class S3Http implements AutoCloseable {
     private final ClientConfig config;
@@ -37,7 +37,7 @@ final class S3Http implements AutoCloseable {
         return config.endpoint();
     }
 
-    /** A signed request and what it was signed with. */
+    /** A signed request and its credentials. */
     record Signed(SignedRequest request, AwsCredentials credentials) {}
 
     Signed sign(Call call) throws IOException {
@@ -79,7 +79,7 @@ final class S3Http implements AutoCloseable {
         if (body != null) {
             builder.putHeader("Content-Length", Long.toString(body.bytes()));
             if (!call.headers().containsKey("Content-Type")) {
-                // Otherwise the HTTP client claims a form.
+                // Otherwise the HTTP client declares a form.
                 builder.putHeader("Content-Type", "application/octet-stream");
             }
         }
@@ -97,25 +97,25 @@ final class S3Http implements AutoCloseable {
         }
     }
 
-    /** Sends a write of an object that is not to be repeated. */
+    /** Sends an object's write that must not be repeated. */
     HttpAnswer sendOnce(Signed signed, ObjectName name) throws IOException {
         try {
             return send(signed);
         } catch (ConnectException | UnknownHostException | NoRouteToHostException
                 | SSLHandshakeException | SSLPeerUnverifiedException e) {
-            // It reached nobody.
+            // The request reached no server.
             throw e;
         } catch (IOException e) {
             throw new OutcomeUnknownException(name, e);
         }
     }
 
-    /** Sends and throws what the store refused with; the caller closes the answer. */
+    /** Sends a call, and throws the store's refusal; the caller closes the response. */
     HttpAnswer require(Call call) throws IOException {
         return accepted(send(sign(call)));
     }
 
-    /** As {@link #require}, of a write of an object that is not to be repeated. */
+    /** Sends as {@link #require} does, for an object's write that must not be repeated. */
     HttpAnswer requireOnce(Call call, ObjectName name) throws IOException {
         HttpAnswer answer = sendOnce(sign(call), name);
         try {
@@ -134,7 +134,7 @@ final class S3Http implements AutoCloseable {
         }
     }
 
-    /** Sends what may be sent twice, and reads the document it is answered with. */
+    /** Sends a repeatable call, and returns the response's document. */
     byte[] document(Call call, int limit) throws IOException {
         return Attempts.idempotent(() -> {
             try (HttpAnswer answer = require(call)) {

@@ -6,16 +6,14 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/**
- * One session with a gateway, and the keys of the buffers that are registered in it. Any thread.
- */
+/** One session with a gateway, and the keys of its registered buffers. Any thread. */
 final class Session {
     private final FabricConnector.Peer peer;
     private final long maxWindowBytes;
     private final Map<RegisteredBuffer, Integer> keys = new ConcurrentHashMap<>();
     private volatile long heardAtNanos = System.nanoTime();
 
-    /** On a proven connection, which it owns from here on. */
+    /** Takes ownership of a proven connection. */
     Session(FabricConnector.Peer ownedPeer, long maxWindowBytes) {
         this.peer = ownedPeer;
         this.maxWindowBytes = maxWindowBytes;
@@ -25,7 +23,7 @@ final class Session {
         return peer;
     }
 
-    /** The most bytes of a token's window. */
+    /** Returns the most bytes of a token's window. */
     long maxWindowBytes() {
         return maxWindowBytes;
     }
@@ -34,26 +32,26 @@ final class Session {
         return peer.isOpen();
     }
 
-    /** The buffer's key, if it is registered already. */
+    /** Returns the buffer's key if it is registered already. */
     @Nullable
     Integer findKey(RegisteredBuffer buffer) {
         return keys.get(buffer);
     }
 
-    /** Something was answered. */
+    /** Notes an answer. */
     void heard() {
         heardAtNanos = System.nanoTime();
     }
 
-    /** For how long nothing was answered. */
+    /** Returns the time since the last answer. */
     long silentNanos() {
         return System.nanoTime() - heardAtNanos;
     }
 
     /**
      * Registers the buffer unless it is registered already. Blocks. Throws
-     * {@link NotAvailableException} where it is refused, {@link ChannelEndedException} where the
-     * session has ended.
+     * {@link NotAvailableException} on a refusal, {@link ChannelEndedException} if the session has
+     * ended.
      */
     synchronized int register(RegisteredBuffer buffer) throws IOException {
         Integer known = keys.get(buffer);
@@ -71,7 +69,7 @@ final class Session {
         }
     }
 
-    /** Returns when the gateway no longer touches the buffer. */
+    /** Deregisters the buffer; returns when the gateway no longer touches it. */
     synchronized void deregister(RegisteredBuffer buffer) {
         Integer key = keys.remove(buffer);
         if (key == null) {
@@ -80,20 +78,20 @@ final class Session {
         try {
             peer.deregister(key);
         } catch (IOException _) {
-            // What the gateway may touch is known again with the session's end.
+            // Only the session's end makes sure that the gateway touches nothing.
             peer.close();
         }
     }
 
     /**
-     * Waits, for the timeout at most, until the gateway touches no memory of this process any more;
-     * see {@link #hasLetGo}. Idempotent.
+     * Ends the session. Waits, at most for the timeout, until the gateway touches no memory of this
+     * process; see {@link #hasLetGo}. Idempotent.
      */
     void end() {
         peer.close();
     }
 
-    /** Once it has ended. */
+    /** Returns, after the session's end, whether the gateway has released all memory. */
     boolean hasLetGo() {
         return peer.hasLetGo();
     }

@@ -7,10 +7,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The gateway's response to {@code POST /.railhead/sessions}: the session, and where it is to be
- * proven.
+ * The gateway's response to {@code POST /.railhead/sessions}: the session and the address for its
+ * proof.
  *
- * @param maxWindowBytes of a token's window
+ * @param maxWindowBytes the most bytes of a token's window
  */
 record SessionGrant(String id, long maxWindowBytes, Map<String, List<String>> fields) {
 
@@ -23,12 +23,12 @@ record SessionGrant(String id, long maxWindowBytes, Map<String, List<String>> fi
         return new SessionGrant(require(fields, "session").getFirst(), maxWindow, fields);
     }
 
-    /** The UNIX socket of a fabric on this host. */
+    /** Returns the UNIX socket of a fabric on this host. */
     Path socket() throws IOException {
         return Path.of(require(fields, "socket").getFirst());
     }
 
-    /** Addresses of the gateway's adapters, at least one. */
+    /** Returns the addresses of the gateway's adapters, at least one. */
     List<String> addresses() throws IOException {
         return require(fields, "addresses");
     }
@@ -37,14 +37,17 @@ record SessionGrant(String id, long maxWindowBytes, Map<String, List<String>> fi
         return (int) number(fields, "port");
     }
 
-    /** Payload bytes of a packet that the gateway uses at most; the longest there are if unsaid. */
+    /**
+     * Returns the largest payload of the gateway's packets; the largest possible if it does not
+     * tell.
+     */
     int maxPathMtu() throws IOException {
         return fields.containsKey("path_mtu")
                 ? (int) number(fields, "path_mtu")
                 : QueuePairConfig.LONGEST_PATH_MTU;
     }
 
-    /** Outstanding at a time. */
+    /** Returns the most outstanding requests. */
     int maxRequests() throws IOException {
         return (int) number(fields, "max_requests");
     }

@@ -13,13 +13,13 @@ import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.http.SdkHttpMethod;
 
 /**
- * Opens sessions as they are needed: a signed HTTP request, then the proof on the fabric. At most
- * one is current; one that has ended is replaced by the next caller, who registers all buffers
- * again. Any thread.
+ * Opens sessions on demand: a signed HTTP request, then the proof on the fabric. At most one is
+ * current. One that has ended is replaced by the next caller, which registers all buffers again.
+ * Any thread.
  */
 final class Sessions implements AutoCloseable {
     private static final int DOCUMENT_LIMIT = 64 << 10;
-    /** For so long, a gateway that could not be reached is not asked again. */
+    /** The time for which an unreachable gateway is not tried again. */
     private static final long PAUSE_NANOS = Duration.ofSeconds(5).toNanos();
 
     private final S3Http http;
@@ -37,7 +37,7 @@ final class Sessions implements AutoCloseable {
         this.timeout = timeout;
     }
 
-    /** The current session, if there is one that can be used. */
+    /** Returns the current session if it is usable; null if there is none. */
     @Nullable
     Session ready() {
         Session session = current;
@@ -45,7 +45,8 @@ final class Sessions implements AutoCloseable {
     }
 
     /**
-     * Opens one where there is none. Blocks. Throws {@link NotAvailableException} with the reason.
+     * Returns a session, and opens one if there is none. Blocks. Throws
+     * {@link NotAvailableException} with the reason.
      */
     Session require() throws IOException {
         Session session = ready();
@@ -88,7 +89,10 @@ final class Sessions implements AutoCloseable {
         }
     }
 
-    /** A first connection may take longer than the gateway waits for it: the second is quicker. */
+    /**
+     * Connects, and retries once: a first connection may take longer than the gateway waits, and a
+     * second is quicker.
+     */
     private Session connectInTime() throws IOException {
         fabricConnector.requireUsable();
         try {
@@ -136,7 +140,7 @@ final class Sessions implements AutoCloseable {
                 try {
                     session.register(buffer);
                 } catch (NotAvailableException _) {
-                    // Only what goes into that buffer goes over HTTP.
+                    // Only requests with that buffer fall back to HTTP.
                 }
             }
             done = true;
@@ -157,7 +161,7 @@ final class Sessions implements AutoCloseable {
         return named;
     }
 
-    /** Memory that every session registers, until it is closed. */
+    /** Returns memory that every session registers until it is closed. */
     RegisteredBuffer allocate(long bytes) {
         RegisteredBuffer buffer = new RegisteredBuffer(fabricConnector.allocate(bytes),
                 this::forget);

@@ -6,9 +6,9 @@ import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.http.SdkHttpMethod;
 
 /**
- * An object or a part of one on its way to a store.
+ * A request to store an object or a part of an upload.
  *
- * @param upload which part of which upload it is; null for an object of its own
+ * @param upload the upload and the part's number; null for a whole object
  */
 record StoreRequest(ObjectName name, @Nullable Upload upload, Content content) {
 
@@ -23,7 +23,7 @@ record StoreRequest(ObjectName name, @Nullable Upload upload, Content content) {
                         .query("uploadId", upload.id());
     }
 
-    /** What it fails with where the store refused; a part may be sent again. */
+    /** Returns the failure of a refused request; a part may be sent again. */
     IOException refused(S3Exception refusal) {
         return upload == null ? refusal.asOutcome(name) : refusal;
     }

@@ -9,24 +9,26 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stores what a stream gives, until it ends, as parts of an upload. Each thread has memory for one
- * part, and reads the next part when it has stored its last one.
+ * Stores a stream, up to its end, as parts of an upload. Each thread has memory for one part, and
+ * reads the next part when it has stored its last one.
  */
 final class StreamParts {
-    /** So many parts have one size; the next ones have twice that: 10,000 parts reach far. */
+    /**
+     * The number of parts before their size doubles, so that 10,000 parts suffice for long streams.
+     */
     private static final int PARTS_OF_A_SIZE = 2500;
 
     private final InputStream in;
     private final MultipartUpload upload;
     private final PartTransport transport;
     private final Progress progress;
-    /** By the part's number. Guarded by this. */
+    /** By the part's number. Guarded by this object's monitor. */
     private final SortedMap<Integer, String> etags = new TreeMap<>();
-    /** Guarded by this. */
+    /** Guarded by this object's monitor. */
     private int parts;
-    /** Guarded by this. */
+    /** Guarded by this object's monitor. */
     private long bytes;
-    /** Guarded by this. */
+    /** Guarded by this object's monitor. */
     private boolean ended;
 
     StreamParts(InputStream in, MultipartUpload upload, PartTransport transport,
@@ -37,7 +39,7 @@ final class StreamParts {
         this.progress = progress;
     }
 
-    /** Answers the ETags of the parts, in order. Blocks. */
+    /** Stores all parts; returns their ETags in order. Blocks. */
     List<String> store(Streams streams) throws IOException {
         streams.all(Collections.nCopies(streams.count(), () -> {
             storeInTurn();
@@ -65,12 +67,12 @@ final class StreamParts {
                 progress.advance(part.content().bytes());
             }
         } finally {
-            // The other threads take no more parts after a failure.
+            // After a failure the other threads must take no more parts.
             end();
         }
     }
 
-    /** The next part's bytes; null at the end. */
+    /** Reads the next part's bytes; null at the end. */
     private synchronized @Nullable Numbered next(byte[] memory) throws IOException {
         if (ended) {
             return null;

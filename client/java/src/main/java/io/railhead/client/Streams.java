@@ -13,7 +13,10 @@ import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** A fixed number of threads for the parts of large objects; with one, the caller's own. */
+/**
+ * A fixed number of threads for the parts of large objects; with one stream, the caller's own
+ * thread.
+ */
 final class Streams implements AutoCloseable {
     private final int count;
     private final ExecutorService threads;
@@ -29,8 +32,8 @@ final class Streams implements AutoCloseable {
     }
 
     /**
-     * Runs all; after the first failure, those not begun are skipped. Returns or throws only when
-     * none runs any more, so that nobody writes to a destination that was given up.
+     * Runs all tasks; after the first failure, tasks that have not begun are skipped. Returns or
+     * throws only when no task runs any more, so that none writes to an abandoned destination.
      */
     <T> List<T> all(List<Callable<T>> tasks) throws IOException {
         List<T> results = new ArrayList<>();
@@ -87,7 +90,7 @@ final class Streams implements AutoCloseable {
         }
     }
 
-    /** Waits on, even if interrupted: a running part still touches its destination. */
+    /** Waits, even if interrupted: a running part still touches its destination. */
     private static <T> T await(Future<T> future, AtomicBoolean failed) throws ExecutionException {
         boolean interrupted = false;
         try {
@@ -128,7 +131,7 @@ final class Streams implements AutoCloseable {
         };
     }
 
-    /** Who waits for tasks hears of it once those that run are over. */
+    /** Stops further tasks; callers that wait return once the running ones have ended. */
     @Override
     public void close() {
         for (Runnable never : threads.shutdownNow()) {

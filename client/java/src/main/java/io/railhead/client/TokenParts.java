@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Parts by one-sided delivery: the request goes over HTTP with a token that names a window of
- * registered memory, the bytes never do. A part counts as delivered only if the status, the reply
- * header and the byte count say so and the body is empty; an answer with a body and no reply is a
+ * Parts by one-sided delivery: the request goes over HTTP with a token for a window of registered
+ * memory, and the bytes do not. A part counts as delivered only if the status, the reply header and
+ * the byte count confirm it and the body is empty. A response with a body and without a reply is a
  * decline, which is used and counted.
  */
 final class TokenParts implements PartTransport {
@@ -61,14 +61,14 @@ final class TokenParts implements PartTransport {
         }
     }
 
-    /** Sends a request, and waits for its answer. */
+    /** Sends a request, and waits for its response. */
     private interface Exchange {
         HttpAnswer run() throws IOException;
     }
 
     /**
-     * Whatever it says, the gateway has fenced before it answered. Without an answer it may still
-     * touch the window: only the session's end stops it.
+     * Returns the response, before which the gateway has fenced the transfer. Without a response
+     * the gateway may still touch the window: only the session's end stops it.
      */
     private static HttpAnswer answer(Session session, Window window, Exchange exchange)
             throws IOException {
@@ -145,7 +145,7 @@ final class TokenParts implements PartTransport {
         return etag.isEmpty() ? fallback.store(request) : etag;
     }
 
-    /** The ETag, or nothing where the gateway declined. */
+    /** Returns the ETag, or "" if the gateway declined. */
     private String store(StoreRequest request, Window window, Checksum crc) throws IOException {
         Session session = sessions.require();
         Call call = tokened(request.call(), token(session, window, (int) request.bytes()))
@@ -168,7 +168,7 @@ final class TokenParts implements PartTransport {
             throw request.refused(answer.refusal());
         }
         if (!answer.findHeader(REPLY).orElse("").equals("200")) {
-            // A store that ignores the token has stored nothing in the object's place.
+            // A store that ignores the token may have stored an empty object.
             throw new PermanentException("the endpoint did not read the object: it answered"
                     + " without " + REPLY + " 200 and may have stored an empty one");
         }
@@ -190,7 +190,7 @@ final class TokenParts implements PartTransport {
                 session.peer().sessionNumber(), Token.LOOPBACK_GID).format();
     }
 
-    /** Signed afresh each time: equal signatures would look like a replay. */
+    /** Adds a fresh random header each time: equal signatures would look like a replay. */
     private Call tokened(Call call, String token) {
         byte[] id = new byte[16];
         random.nextBytes(id);

@@ -5,14 +5,14 @@ import io.railhead.protocol.channel.RequestOperation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request before it is known in which session it will go.
+ * A request that has no session yet.
  *
- * @param request its id and its buffer's key are not looked at
- * @param window where its bytes are; null for HEAD
+ * @param request its id and its buffer's key are ignored
+ * @param window the memory for its bytes; null for HEAD
  */
 record UnboundRequest(Request request, @Nullable Window window) {
 
-    /** Whether doing it twice is as good as once. */
+    /** Returns whether the request may be performed twice. */
     boolean isRepeatable() {
         return request.operation() != RequestOperation.PUT;
     }

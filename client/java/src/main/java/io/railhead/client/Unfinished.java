@@ -12,13 +12,16 @@ import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
- * Partial files and uploads of parts that must not outlive the process. Signals end a JVM without
- * unwinding its threads, so a shutdown hook undoes what is unfinished then. Any thread.
+ * Partial files and multipart uploads that must not outlive the process. Signals end a JVM without
+ * unwinding its threads, so a shutdown hook undoes unfinished ones. Any thread.
  */
 final class Unfinished<T> implements AutoCloseable {
     private static final long GRACE_SECONDS = 5;
     private static final Set<Unfinished<?>> ALL = ConcurrentHashMap.newKeySet();
-    /** Shared by those who begin; the hook has it alone, and then nothing begins any more. */
+    /**
+     * Shared by threads that begin. The hook takes it exclusively, and then nothing begins any
+     * more.
+     */
     private static final ReadWriteLock BEGINNING = new ReentrantReadWriteLock();
     /** Guarded by BEGINNING. */
     private static boolean isOver = !isHooked();
@@ -31,17 +34,17 @@ final class Unfinished<T> implements AutoCloseable {
         this.undo = undo;
     }
 
-    /** Begins what has to be undone. */
+    /** Begins work that must be undone at the process's end. */
     interface Begin<T> {
         T begin() throws IOException;
     }
 
-    /** Removes what was begun; may run while its writers still write. */
+    /** Undoes the work; may run while its writers still write. */
     interface Undo<T> {
         void undo(T begun) throws IOException;
     }
 
-    /** Runs {@code begin}; from then on until it is closed, the process's end runs {@code undo}. */
+    /** Runs {@code begin}; until the result is closed, the process's end runs {@code undo}. */
     static <T> Unfinished<T> begin(Begin<T> begin, Undo<T> undo) throws IOException {
         BEGINNING.readLock().lock();
         try {
@@ -60,7 +63,7 @@ final class Unfinished<T> implements AutoCloseable {
         return value;
     }
 
-    /** Done, or undone by its owner. */
+    /** Notes that the work is done, or was undone by its owner. */
     @Override
     public void close() {
         ALL.remove(this);
@@ -75,7 +78,10 @@ final class Unfinished<T> implements AutoCloseable {
         }
     }
 
-    /** Waits for those who begin, but no longer than a supervisor waits for a process. */
+    /**
+     * Undoes everything. Waits for threads that are beginning, but less than a supervisor waits for
+     * a process.
+     */
     private static void end() {
         try {
             if (BEGINNING.writeLock().tryLock(GRACE_SECONDS, TimeUnit.SECONDS)) {

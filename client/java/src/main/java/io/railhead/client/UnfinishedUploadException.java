@@ -2,7 +2,7 @@ package io.railhead.client;
 
 import java.io.IOException;
 
-/** An upload that broke off, for its cause's reason; the same call goes on with it. */
+/** An upload that failed with its cause's message; the same call continues it. */
 public final class UnfinishedUploadException extends IOException {
     private static final long serialVersionUID = 1L;
 

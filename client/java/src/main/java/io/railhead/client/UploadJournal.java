@@ -16,8 +16,8 @@ import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A journal beside a file of the upload that was begun of it; the store knows which parts have
- * arrived. Each destination has its own. One call at a time; its owner's thread.
+ * A journal beside a file about its multipart upload; the store knows the parts that have arrived.
+ * Each destination has its own. One call at a time; its owner's thread.
  */
 final class UploadJournal implements Closeable {
     private static final String FORMAT = "railhead upload 1";
@@ -26,7 +26,7 @@ final class UploadJournal implements Closeable {
     private final List<String> head;
     private final Journal journal;
 
-    /** An upload and the file's version that it is of. */
+    /** An upload, and the version of its file. */
     record Begun(MultipartUpload upload, FileVersion file) {
         Begun {
             if (Math.ceilDiv(file.bytes(), upload.partBytes()) > MultipartUpload.MOST_PARTS) {
@@ -41,7 +41,7 @@ final class UploadJournal implements Closeable {
         this.journal = journal;
     }
 
-    /** Of this file on its way there; waits for nobody who has it. */
+    /** Opens the journal of this file and destination, without waiting for another holder. */
     static UploadJournal open(Path file, URI endpoint, ObjectName name) throws IOException {
         List<String> head = List.of(FORMAT, endpoint.toString(),
                 URLEncoder.encode(name.toString(), UTF_8));
@@ -53,7 +53,7 @@ final class UploadJournal implements Closeable {
                 Journal.open(path, file + " is being stored by somebody else now"));
     }
 
-    /** Null where none was, or nobody knows. */
+    /** Returns the noted upload; null if there is none or it is unknown. */
     @Nullable
     Begun begun() throws IOException {
         List<String> lines = journal.lines();
@@ -82,12 +82,12 @@ final class UploadJournal implements Closeable {
         journal.append(lines);
     }
 
-    /** Whether no upload is noted. */
+    /** Returns whether no upload is noted. */
     boolean isEmpty() throws IOException {
         return journal.isEmpty();
     }
 
-    /** The upload is done, or is of no use. */
+    /** Forgets the upload, which is complete or useless. */
     void forget() throws IOException {
         journal.clear();
     }

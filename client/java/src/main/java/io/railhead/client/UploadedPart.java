@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * A part of an upload as the store lists it.
  *
  * @param etag as received, quotes included
- * @param checksum of its bytes; null where the store gives none that this client can compute
+ * @param checksum of its bytes; null if the store sends none that this client can compute
  */
 record UploadedPart(long bytes, String etag, @Nullable Checksum checksum) {
 
@@ -17,7 +17,7 @@ record UploadedPart(long bytes, String etag, @Nullable Checksum checksum) {
                 Listings.text(entry, "ETag"), Checksum.ofPart(entry).orElse(null));
     }
 
-    /** Whether it is known to be that region; reads the region. */
+    /** Returns whether the part is known to equal that region; reads the region. */
     boolean holds(Content.OfFile region) throws IOException {
         return bytes == region.bytes() && checksum != null
                 && checksum.matches(region.file(), region.offset(), region.bytes());

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import software.amazon.awssdk.http.SdkHttpMethod;
 
-/** Multipart uploads at a store, which keeps them until they are completed or aborted. */
+/** Multipart uploads of a store, which keeps them until they are completed or aborted. */
 final class Uploads {
     private static final int DOCUMENT_LIMIT = 16 << 20;
     private static final String UNKNOWN = "NoSuchUpload";
@@ -28,7 +28,7 @@ final class Uploads {
         }
     }
 
-    /** What has come of it, by the part's number; nothing where the store knows no such upload. */
+    /** Returns the arrived parts by number; empty if the store knows no such upload. */
     Optional<Map<Integer, UploadedPart>> findParts(MultipartUpload upload) throws IOException {
         Map<Integer, UploadedPart> parts = new HashMap<>();
         try {
@@ -45,7 +45,7 @@ final class Uploads {
         }
     }
 
-    /** Those after {@code last}; answers where the next page begins, 0 where there is none. */
+    /** Adds the parts after {@code last}; returns where the next page begins, 0 at the end. */
     private int addPage(MultipartUpload upload, int last, Map<Integer, UploadedPart> parts)
             throws IOException {
         Call call = of(SdkHttpMethod.GET, upload);
@@ -67,7 +67,10 @@ final class Uploads {
         return next;
     }
 
-    /** Answers the object's ETag; {@link OutcomeUnknownException} where no answer came. */
+    /**
+     * Completes an upload; returns the object's ETag. Throws {@link OutcomeUnknownException} if no
+     * response came.
+     */
     String complete(MultipartUpload upload, List<String> etags) throws IOException {
         StringBuilder xml = new StringBuilder("<CompleteMultipartUpload>");
         for (int i = 0; i < etags.size(); i++) {
@@ -83,7 +86,7 @@ final class Uploads {
                 .body(Call.Body.of(xml.toString().getBytes(StandardCharsets.UTF_8)));
         try (HttpAnswer answer = http.requireOnce(call, upload.name())) {
             var document = outcome(upload, answer);
-            // The status was sent before the outcome was known: 200 may carry an error.
+            // The status is sent before the outcome is known, so a 200 may contain an error.
             if (document.root().equals("Error")) {
                 Map<String, String> fields = document.fields();
                 throw new OutcomeUnknownException(upload.name(),
@@ -103,7 +106,7 @@ final class Uploads {
         }
     }
 
-    /** One that the store does not know is as good as aborted. */
+    /** Aborts an upload. One that the store does not know counts as aborted. */
     void abort(MultipartUpload upload) throws IOException {
         try {
             http.document(of(SdkHttpMethod.DELETE, upload), DOCUMENT_LIMIT);

@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 
-/** A gateway that is reached by RDMA: memory is pinned by the adapter. */
+/** The connector to a gateway over RDMA: the adapter pins the memory. */
 enum VerbsConnector implements FabricConnector {
     INSTANCE;
 
@@ -32,7 +32,7 @@ enum VerbsConnector implements FabricConnector {
         return new PinnedMemory(Mapping.anonymous(bytes));
     }
 
-    /** By the first of the gateway's addresses that can be reached. */
+    /** Connects to the first reachable address of the gateway. */
     @Override
     public Peer connect(SessionGrant grant, byte[] sessionKey, Duration timeout)
             throws IOException {
@@ -91,7 +91,7 @@ enum VerbsConnector implements FabricConnector {
             peer.deregister(key);
         }
 
-        /** A queue pair that has ended takes no write, whatever the gateway does. */
+        /** Returns true: a queue pair that has ended accepts no write. */
         @Override
         public boolean hasLetGo() {
             return true;

@@ -2,18 +2,18 @@ package io.railhead.client;
 
 import java.util.Locale;
 
-/** The transport that brings an object's bytes to this process. */
+/** The transport of an object's bytes to this process. */
 public enum Via {
-    /** In the body of an HTTP answer: any S3 store. */
+    /** In the body of an HTTP response: any S3 store. */
     HTTP,
     /**
-     * One-sided, into shared memory of this host, asked for over HTTP with a token for each part:
-     * how clients work that know HTTP alone.
+     * One-sided into shared memory of this host, requested over HTTP with a token for each part, as
+     * clients do that speak HTTP only.
      */
     TOKEN,
-    /** One-sided, into shared memory of this host, asked for on a channel beside it. */
+    /** One-sided into shared memory of this host, requested on a channel. */
     LOOPBACK,
-    /** One-sided, by an RDMA adapter, asked for on a channel of its own. */
+    /** One-sided by an RDMA adapter, requested on a channel. */
     VERBS;
 
     @Override

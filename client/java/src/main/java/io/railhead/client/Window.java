@@ -12,7 +12,7 @@ record Window(RegisteredBuffer buffer, long offset, int length) {
         }
     }
 
-    /** The first bytes of it. */
+    /** Returns the first bytes of the window. */
     ByteBuffer bytes(int count) {
         return buffer.memory().asSlice(offset, length).asByteBuffer().limit(count);
     }

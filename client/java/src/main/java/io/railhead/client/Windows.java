@@ -9,9 +9,9 @@ import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Equal windows of one registered buffer, lent to one request at a time. The buffer is had at the
- * first loan, and another in its place where a gateway may still touch one of its windows: none of
- * them is lent again. Any thread.
+ * Equal windows of one registered buffer, each lent to one request at a time. The buffer is
+ * allocated at the first loan. If a gateway may still touch one of its windows, another buffer
+ * replaces it, and none of its windows is lent again. Any thread.
  *
  * <pre>
  *  |window 0      |window 1      | ... |window n-1    |     one buffer, one key
@@ -36,12 +36,12 @@ final class Windows implements AutoCloseable {
         return windowBytes;
     }
 
-    /** Brings a part's bytes into a window. */
+    /** Fetches a part's bytes into a window. */
     interface Fetch {
         Part into(PartRequest request, Window window) throws IOException;
     }
 
-    /** Lends a window for as long as a part's bytes come into it and are handed on. */
+    /** Lends a window while a part's bytes are fetched and delivered. */
     Part lendFor(PartRequest request, PartSink sink, Fetch fetch) throws IOException {
         Window window = lend();
         try {
@@ -53,7 +53,7 @@ final class Windows implements AutoCloseable {
         }
     }
 
-    /** Waits for one. */
+    /** Waits for a window. */
     Window lend() throws InterruptedIOException {
         begin();
         waiting.incrementAndGet();
@@ -72,7 +72,7 @@ final class Windows implements AutoCloseable {
         }
     }
 
-    /** One that nobody waits for; null if there is none. */
+    /** Returns a window that no thread waits for; null if there is none. */
     @Nullable
     Window tryLend() {
         begin();
@@ -86,7 +86,7 @@ final class Windows implements AutoCloseable {
         return window;
     }
 
-    /** Only once no request names the window any more. */
+    /** Returns a window that no request names any more. */
     void giveBack(Window window) {
         if (window.buffer().isHeld()) {
             replace(window.buffer());
@@ -96,7 +96,7 @@ final class Windows implements AutoCloseable {
         window.buffer().release();
     }
 
-    /** The memory itself goes with the last of its windows that is given back. */
+    /** Replaces the buffer. Its memory is freed when its last lent window is returned. */
     @SuppressWarnings("ReferenceEquality")
     private synchronized void replace(RegisteredBuffer held) {
         if (buffer == held && !closed) {

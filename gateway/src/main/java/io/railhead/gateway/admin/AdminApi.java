@@ -30,12 +30,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * {@code POST /.railhead/admin/NAME}: calls that change what the gateway does. Each is signed by
- * SigV4 over its whole body, by a principal that is an administrator. It is answered with JSON, a
- * long one with a line of it now and then; refusals are S3's error document.
+ * {@code POST /.railhead/admin/NAME}: calls that change the gateway's behaviour. An administrator
+ * signs each by SigV4 over its whole body. The response is JSON, with progress lines for a long
+ * call; refusals are S3's error document.
  *
- * <p> A head is judged on the event loop, before its body is read; a call runs on a virtual thread
- * of its own.
+ * <p> The head is checked on the event loop, before the body is read; each call runs on a virtual
+ * thread of its own.
  */
 public final class AdminApi implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AdminApi.class);
@@ -52,7 +52,7 @@ public final class AdminApi implements AutoCloseable {
     private final Set<Thread> running = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
 
-    /** @param authenticator of SigV4; null where nobody here can tell who asks */
+    /** @param authenticator verifies SigV4; null if this gateway verifies no signatures */
     AdminApi(Vertx vertx, @Nullable RequestAuthenticator authenticator, InstantSource clock,
             Metrics metrics, Map<String, AdminCall> calls) {
         this.vertx = vertx;
@@ -62,7 +62,7 @@ public final class AdminApi implements AutoCloseable {
         this.calls = Map.copyOf(calls);
     }
 
-    /** What handles each path of the admin port that is a call's. */
+    /** Returns the handlers of the calls by their paths on the admin port. */
     public Map<String, Handler<HttpServerRequest>> paths() {
         return calls.entrySet()
                 .stream()
@@ -71,7 +71,7 @@ public final class AdminApi implements AutoCloseable {
                                 .admit()));
     }
 
-    /** Interrupts what is running and waits for its end; no call is taken any more. Blocks. */
+    /** Refuses further calls, interrupts the running ones, and waits for their end. Blocks. */
     @Override
     public void close() {
         closed = true;
@@ -86,7 +86,7 @@ public final class AdminApi implements AutoCloseable {
         }
     }
 
-    /** One request. */
+    /** One request of the API. */
     private final class Taken {
         private final String name;
         private final AdminCall call;
@@ -196,7 +196,7 @@ public final class AdminApi implements AutoCloseable {
                     note(new String(body, StandardCharsets.UTF_8), "cancelled");
                 }
             } catch (Throwable thrown) {
-                // At the thread's top: whatever it is, its caller waits for an answer.
+                // Caught at the thread's top: the caller waits for a response.
                 refuse(thrown);
             } finally {
                 running.remove(Thread.currentThread());
@@ -213,7 +213,7 @@ public final class AdminApi implements AutoCloseable {
 
         private void note(String asked, String result) {
             metrics.adminCalls.labels(name, result).inc();
-            // As JSON, so that no name can look like another line of the log.
+            // Logged as JSON, so that no name can imitate another log line.
             String shown = JsonObject.of("asked", asked).encode();
             LOG.info("admin call {} by '{}': {}: {}", name, principal, result,
                     shown.substring(0, Math.min(shown.length(), LOGGED_CHARS)));

@@ -8,18 +8,18 @@ import io.vertx.core.json.JsonObject;
 interface AdminCall {
 
     /**
-     * Does it, on a virtual thread of its own that is interrupted where the caller leaves or the
-     * gateway stops; throws {@code S3Refusal} where it is refused.
+     * Runs the call on a virtual thread, which is interrupted when the caller leaves or the gateway
+     * stops. Throws {@code S3Refusal} for a refusal.
      *
-     * @return the answer, or its last line where lines were sent before; {@code state} in it says
-     *         how it ended unless that is {@code done}
+     * @return the response, or its last line after progress lines; {@code state} in it names the
+     *         end unless that is {@code done}
      */
     JsonObject run(Asked asked) throws InterruptedException;
 
     /**
-     * A call as it came.
+     * The arguments of a call.
      *
-     * @param caller an administrator, proved
+     * @param caller an authenticated administrator
      * @param peer address of the caller, as policies see it
      */
     record Asked(Authentication.Signed caller, String peer, CallBody body, AdminResponse reply) {}

@@ -10,15 +10,15 @@ import java.time.InstantSource;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The table of calls. */
+/** The table of admin calls. */
 public final class AdminCalls {
 
     private AdminCalls() {}
 
     /**
-     * Builds the calls from what they share.
+     * Builds the calls from their shared services.
      *
-     * @param authenticator of SigV4; null where nobody here can tell who asks
+     * @param authenticator verifies SigV4; null if this gateway verifies no signatures
      */
     public static AdminApi api(@Nullable RequestAuthenticator authenticator, ReadServices reads,
             Routes routes, AccessControl access, Drain drain) {

@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The one answer to a call: a JSON object, lines of them, or S3's error document. Any thread; what
- * is said is said on the request's event loop.
+ * The one response to a call: a JSON object, lines of them, or S3's error document. Any thread;
+ * writes happen on the request's event loop.
  */
 final class AdminResponse {
     private static final Logger LOG = LoggerFactory.getLogger(AdminResponse.class);
@@ -31,7 +31,10 @@ final class AdminResponse {
         this.requestId = requestId;
     }
 
-    /** Called once, on the event loop, if the caller leaves before the answer's end. */
+    /**
+     * Sets a listener, called once on the event loop if the caller leaves before the response's
+     * end.
+     */
     void onClosed(Runnable listener) {
         response.closeHandler(_ -> {
             if (!response.ended()) {
@@ -40,7 +43,7 @@ final class AdminResponse {
         });
     }
 
-    /** One line, of more to come; left out where the caller does not keep up. */
+    /** Sends a progress line; left out if the caller does not keep up. */
     void line(JsonObject line) {
         execute(() -> {
             if (isOpen() && !response.writeQueueFull()) {
@@ -50,7 +53,7 @@ final class AdminResponse {
         });
     }
 
-    /** Closes the connection where a step fails: its caller must not wait for more. */
+    /** Runs a step, and closes the connection if it fails: the caller must not wait for more. */
     private void execute(Runnable step) {
         context.runOnContext(_ -> Guard.run(step, thrown -> {
             LOG.warn("the answer to {} could not be written", request.path(), thrown);
@@ -77,7 +80,7 @@ final class AdminResponse {
                 .putHeader("x-amz-request-id", requestId);
     }
 
-    /** The whole answer, or its last line. */
+    /** Sends the whole response, or its last line. */
     void end(JsonObject last) {
         execute(() -> {
             if (isOpen()) {
@@ -89,7 +92,9 @@ final class AdminResponse {
         });
     }
 
-    /** After lines were sent, the answer is cut: it must not look finished. */
+    /**
+     * Sends an error; after progress lines the response is cut, so that it does not look finished.
+     */
     void fail(S3Refusal error) {
         execute(() -> {
             if (!isOpen()) {
@@ -107,7 +112,7 @@ final class AdminResponse {
         });
     }
 
-    /** Reads away what is left of the call, so that its sender hears the answer. */
+    /** Discards the rest of the request, so that its sender can receive the response. */
     private void drain() {
         if (request.isEnded()) {
             return;

@@ -12,10 +12,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.Set;
 import java.util.function.Supplier;
 
-/**
- * Eviction and pins. They go by name: what they name is meant under every backend and account, as
- * it is by stores' events.
- */
+/** Eviction and pins. Names apply under every backend and account, as in stores' events. */
 final class CacheCalls {
     private final ObjectCache cache;
     private final CacheControl control;
@@ -32,7 +29,7 @@ final class CacheCalls {
         asked.body().close();
         CacheControl.Held held = control.evict(selection);
         if (selection.kind() == Selection.Kind.KEY) {
-            // What is being asked about it right now is not seen anywhere.
+            // Discoveries under way have no entry yet, so the key is invalidated by its name.
             backends.get()
                     .forEach(backend -> cache.invalidate(
                             new ObjectId(backend, "", selection.bucket(), selection.name(), null),

@@ -38,20 +38,20 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Brings objects into the cache, in the name of who asked and as its own reads would: some at a
- * time, within a rate, until all are held or something would have to go for more. {@link #run}
- * blocks; the rest is any thread's.
+ * Brings objects into the cache under the caller's identity, as the caller's own reads would. It
+ * works on some at a time and within a rate, until all are cached or more would evict others.
+ * {@link #run} blocks; other methods are for any thread.
  */
 final class CacheWarming implements WarmRead.Gate {
     private static final int MAX_LISTING_BYTES = 16 << 20;
 
-    /** What warmings work with. */
+    /** The services that warming uses. */
     record Services(ReadServices reads, Routes routes, AccessControl access) {
 
         /**
-         * The caller's own GET.
+         * Returns the caller's own GET.
          *
-         * @throws S3Refusal where the policy does not allow it
+         * @throws S3Refusal if the policy does not allow it
          */
         S3Request request(Authentication.Known caller, RequestSource requestSource, Address address,
                 Map<String, String> query) {
@@ -67,10 +67,10 @@ final class CacheWarming implements WarmRead.Gate {
     }
 
     /**
-     * What is to be warmed.
+     * The objects to warm, and the limits.
      *
-     * @param keys null: what the store lists
-     * @param from keys up to this one, in the order of their bytes, are left out; "" for none
+     * @param keys null for all that the store lists
+     * @param from skips keys up to this one, in the order of their bytes; "" for none
      * @param bytesPerSecond 0 for no limit
      * @param concurrency objects at a time
      */
@@ -104,7 +104,7 @@ final class CacheWarming implements WarmRead.Gate {
         return progress;
     }
 
-    /** How it ended; where the cache is full, its sizes too. */
+    /** Returns the result; if the cache is full, with its sizes. */
     JsonObject ended() {
         JsonObject ended = progress.ended();
         if (ended.getString("state").equals("full")) {
@@ -115,7 +115,7 @@ final class CacheWarming implements WarmRead.Gate {
         return ended;
     }
 
-    /** Returns once nothing of it is under way; an interrupt ends it early. */
+    /** Runs until nothing is under way any more; an interrupt ends it early. */
     void run() throws InterruptedException {
         try {
             warm();
@@ -149,7 +149,7 @@ final class CacheWarming implements WarmRead.Gate {
 
     private void begin(List<Listing.Entry> entries) throws InterruptedException {
         for (Listing.Entry entry : entries) {
-            // Not every store knows start-after.
+            // Some stores ignore start-after.
             if (plan.keys() != null || isAfter(entry.key(), plan.from())) {
                 permits.acquire();
                 if (progress.isStopped()) {
@@ -195,7 +195,7 @@ final class CacheWarming implements WarmRead.Gate {
         permits.release();
     }
 
-    /** The listing says as much of it as a HEAD would. */
+    /** Returns whether the object is cached: a listing's entry suffices to compare the version. */
     private boolean isHeld(ObjectId id, Listing.Entry entry) {
         ObjectMetadata held = services.reads().cache().find(id);
         return held != null && held.version().etag().equals(entry.etag())
@@ -207,7 +207,10 @@ final class CacheWarming implements WarmRead.Gate {
         return services.request(caller, requestSource, address, query);
     }
 
-    /** Null, and stopped, where the store did not list; the first time that is a refusal. */
+    /**
+     * Returns a page of the listing; null, after stopping, if the store did not list. A refusal of
+     * the first page is thrown.
+     */
     private @Nullable Listing tryList(@Nullable String token, boolean first)
             throws InterruptedException {
         Map<String, String> query = new LinkedHashMap<>();
@@ -269,7 +272,9 @@ final class CacheWarming implements WarmRead.Gate {
         return room;
     }
 
-    /** A part's last page may be in nobody's count for a moment, between its fill and the index. */
+    /**
+     * Returns a tolerance: a page may be uncounted for a moment, between its fill and the index.
+     */
     private long slackBytes() {
         return (long) plan.concurrency() * services.reads().cache().pageBytes();
     }

@@ -15,11 +15,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The JSON object that a call says what it wants with; "" is an empty one. What nobody has read is
- * refused by {@link #close}: a misspelt field must not be taken for one that is left out.
+ * The JSON object with a call's arguments; "" counts as an empty one. {@link #close} refuses fields
+ * that were not read: a misspelt field must not count as absent.
  */
 final class CallBody {
-    /** What no store calls a bucket could mean another path there. */
+    /** Bucket names that no store could read as another path. */
 
     private final JsonObject fields;
     private final Set<String> read = new HashSet<>();
@@ -72,7 +72,7 @@ final class CallBody {
         throw refusal(name + " must be a whole number from " + least + " to " + most + ".");
     }
 
-    /** Null where there is no such field. */
+    /** Returns null if the field is absent. */
     @Nullable
     List<String> texts(String name) {
         Object value = take(name);
@@ -100,7 +100,10 @@ final class CallBody {
         return bucket;
     }
 
-    /** Of {@code bucket} with {@code key}, or with {@code prefix}, "" for the whole bucket. */
+    /**
+     * Returns the selection by {@code bucket} with {@code key}, or with {@code prefix}, "" for the
+     * whole bucket.
+     */
     Selection selection() {
         String bucket = bucket();
         String key = text("key");
@@ -118,7 +121,7 @@ final class CallBody {
         return fields.getValue(name);
     }
 
-    /** Throws where something stands there that nobody has read. */
+    /** Throws if a field was not read. */
     void close() {
         for (String name : fields.fieldNames()) {
             if (!read.contains(name)) {

@@ -5,8 +5,8 @@ import io.vertx.core.json.JsonObject;
 import java.util.concurrent.TimeUnit;
 
 /**
- * An operator's drain: the gateway is not ready, and clients on connections that they keep are told
- * to close them. Whoever comes all the same is served. Any thread.
+ * An operator's drain: the gateway is not ready, and clients are told to close their connections.
+ * Requests that still come are served. Any thread.
  */
 public final class Drain {
     private static final long LONGEST_WAIT_SECONDS = 3600;
@@ -16,7 +16,7 @@ public final class Drain {
     private final Gauge inFlight;
     private volatile boolean draining;
 
-    /** @param inFlight requests being answered */
+    /** @param inFlight the number of requests under way */
     public Drain(Gauge inFlight) {
         this.inFlight = inFlight;
     }
@@ -25,7 +25,10 @@ public final class Drain {
         return draining;
     }
 
-    /** Begins, or with {@code undo} ends; waits for what is under way if it is told to. */
+    /**
+     * Begins a drain, or with {@code undo} ends it; waits for requests under way if the call asks
+     * for that.
+     */
     JsonObject call(AdminCall.Asked asked) throws InterruptedException {
         boolean undo = asked.body().flag("undo");
         long waitSeconds = asked.body().number("wait_seconds", 0, LONGEST_WAIT_SECONDS, 0);

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One page of ListObjectsV2. Source: "ListObjectsV2" in the Amazon S3 API reference.
  *
- * @param next the token that continues it; null on the last page
+ * @param next the token of the next page; null on the last page
  */
 record Listing(List<Entry> entries, @Nullable String next) {
     private static final XMLInputFactory XML = factory();
@@ -26,10 +26,10 @@ record Listing(List<Entry> entries, @Nullable String next) {
     }
 
     /**
-     * An object to look at.
+     * An object of a listing.
      *
-     * @param etag quotes included; "" where it is not known
-     * @param sizeBytes -1 where it is not known
+     * @param etag quotes included; "" if unknown
+     * @param sizeBytes -1 if unknown
      */
     record Entry(String key, String etag, long sizeBytes) {
 
@@ -45,12 +45,12 @@ record Listing(List<Entry> entries, @Nullable String next) {
         return factory;
     }
 
-    /** Throws {@code S3Refusal} on what is none. */
+    /** Throws {@code S3Refusal} if the document is no listing. */
     static Listing parse(byte[] document) {
         try {
             return read(XML.createXMLStreamReader(new ByteArrayInputStream(document)));
         } catch (XMLStreamException | RuntimeException | Error e) {
-            // The JDK's parser throws both at what is not well-formed.
+            // The JDK's parser throws both on documents that are not well-formed.
             throw new S3Refusal(S3Error.SERVICE_UNAVAILABLE,
                     "The store's listing cannot be read.");
         }
@@ -88,7 +88,7 @@ record Listing(List<Entry> entries, @Nullable String next) {
         return new Entry(key, fields.getOrDefault("ETag", ""), Long.parseLong(size.strip()));
     }
 
-    /** The texts of an element's children, of those that hold nothing else. */
+    /** Returns the texts of the children that have text only. */
     private static Map<String, String> fields(XMLStreamReader reader) throws XMLStreamException {
         Map<String, String> fields = new HashMap<>();
         while (reader.nextTag() == XMLStreamConstants.START_ELEMENT) {
@@ -107,7 +107,7 @@ record Listing(List<Entry> entries, @Nullable String next) {
                 case XMLStreamConstants.START_ELEMENT -> depth++;
                 case XMLStreamConstants.END_ELEMENT -> depth--;
                 default -> {
-                    // Its text is nobody's.
+                    // Text outside known elements is ignored.
                 }
             }
         }

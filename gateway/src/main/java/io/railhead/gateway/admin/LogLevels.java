@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
-/** Log levels, changed while the gateway runs; for a while, or until it ends. */
+/** Log levels that change while the gateway runs, for a time or until its end. */
 final class LogLevels {
     private static final org.slf4j.Logger LOG = LoggerFactory.getLogger(LogLevels.class);
     private static final Pattern NAME = Pattern.compile("[A-Za-z_][A-Za-z0-9_.$]{0,199}");
@@ -36,13 +36,13 @@ final class LogLevels {
     }
 
     /**
-     * A level that ends.
+     * A level with a time limit.
      *
-     * @param before to go back to; null is the parent's
+     * @param before the level to restore; null for the parent's
      */
     private record Limited(@Nullable Level before, long timer, String until) {}
 
-    /** Sets the level of {@code logger} if one is named; answers with all that are set. */
+    /** Sets the level of {@code logger} if one is named; returns all levels that are set. */
     synchronized JsonObject call(AdminCall.Asked asked) {
         String name = asked.body().text("logger");
         String level = asked.body().text("level");

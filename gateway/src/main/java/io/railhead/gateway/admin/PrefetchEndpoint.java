@@ -24,16 +24,16 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code POST /.railhead/warm?bucket=B&key=K}: brings one object into the cache, with the rights
- * and within the limits of who asks. The answer's last line says what became of it; a long one has
- * a line now and then, so that the connection is not idle. Any thread.
+ * {@code POST /.railhead/warm?bucket=B&key=K}: brings one object into the cache, with the caller's
+ * rights and within its limits. The response's last line names the result. Progress lines keep the
+ * connection from being idle. Any thread.
  */
 public final class PrefetchEndpoint implements InternalEndpoint, WarmRead.Gate {
     private static final long LINE_MILLIS = 5000;
 
     private final CacheWarming.Services services;
     private final Vertx vertx;
-    /** What is being fetched for all callers: together they must not evict either. */
+    /** The bytes that are being fetched for all callers, which together must not evict others. */
     private final AtomicLong reservedBytes = new AtomicLong();
 
     public PrefetchEndpoint(ReadServices reads, Routes routes, AccessControl access) {
@@ -66,7 +66,7 @@ public final class PrefetchEndpoint implements InternalEndpoint, WarmRead.Gate {
         return Address.ofObject(bucket, key);
     }
 
-    /** One object, and who waits for it. Exchange's event loop only. */
+    /** One object and its waiting caller. Exchange's event loop only. */
     private final class Answer {
         private final HttpExchange httpExchange;
         private final WarmRead read;
@@ -137,7 +137,7 @@ public final class PrefetchEndpoint implements InternalEndpoint, WarmRead.Gate {
         reservedBytes.addAndGet(-bytes);
     }
 
-    /** Admission is the limit: who asks has so many requests under way. */
+    /** Runs at once: admission already limits the caller's requests under way. */
     @Override
     public void whenAllowed(long bytes, Runnable then) {
         then.run();

@@ -2,7 +2,7 @@ package io.railhead.gateway.admin;
 
 import java.util.function.LongSupplier;
 
-/** A rate that is kept by waiting: what exceeds it waits for its turn. Any thread. */
+/** A rate limiter that delays: callers above the rate wait for their turn. Any thread. */
 final class RateLimiter {
     private final LongSupplier nanoClock;
     private final long bytesPerSecond;
@@ -15,7 +15,7 @@ final class RateLimiter {
         this.freeAtNanos = nanoClock.getAsLong();
     }
 
-    /** How long to wait before so many bytes may be asked for; they are counted by this call. */
+    /** Counts so many bytes, and returns how long to wait before they may be requested. */
     synchronized long delayNanos(long bytes) {
         if (bytesPerSecond == 0) {
             return 0;

@@ -8,7 +8,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.concurrent.Semaphore;
 
-/** {@code warm}: a line each second of how far it has come, the last of how it ended. */
+/** {@code warm}: a progress line each second, then a line with the result. */
 final class WarmCall {
     private static final int MAX_AT_A_TIME = 4;
     private static final int MAX_CONCURRENCY = 64;

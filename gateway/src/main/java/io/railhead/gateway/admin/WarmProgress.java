@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The progress of a warming. Any thread. */
 final class WarmProgress {
-    /** So many failures in a row are the store's, and not the objects'. */
+    /** The number of failures in a row that show a fault of the store, not of single objects. */
     private static final int MAX_FAILURES = 10;
 
     private final LongSupplier nanoClock;
@@ -62,7 +62,7 @@ final class WarmProgress {
         }
     }
 
-    /** What need not be looked at again. */
+    /** Returns whether the object need not be tried again. */
     private static boolean isDone(@Nullable Outcome outcome) {
         return switch (outcome) {
             case HELD, FILLED, NOT_CACHED, REFUSED -> true;
@@ -71,7 +71,7 @@ final class WarmProgress {
         };
     }
 
-    /** No more is begun; the first to say why is heard. */
+    /** Stops the warming: no further object is begun. The first reason stays. */
     synchronized void stop(String state, String why) {
         if (stopped == null) {
             stopped = state;

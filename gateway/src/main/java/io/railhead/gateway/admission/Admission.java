@@ -13,13 +13,12 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Admits requests, whichever way they came. Any thread; a few atomic counters, no lock.
+ * Admits requests over HTTP and the native channel. Any thread; a few atomic counters, no lock.
  *
- * <p> Whoever is alone may have all that the limits allow. Where they are reached, only those are
- * taken on who have less than their fair share: the limit divided by how many have something in
- * flight. So a flood does not keep others out, although nothing was kept free for them; and since
- * fair shares are no more than the limit together, the limit is passed at most once over. That is
- * where everybody is refused.
+ * <p> A single tenant may use all that the limits allow. At a limit, only tenants below their fair
+ * share are admitted: the limit divided by the number of tenants with requests in flight. So a
+ * flood does not keep others out, although nothing is reserved for them. Fair shares add up to the
+ * limit, so at most twice the limit is in flight; above that everybody is refused.
  */
 public final class Admission {
     private static final String NO_TENANT = "default";
@@ -29,13 +28,16 @@ public final class Admission {
     private final Counter refused;
     private final InFlightCounter all = new InFlightCounter();
     private final AtomicInteger active = new AtomicInteger();
-    /** Gone when nobody has one in hand: addresses are anybody's to invent. */
+    /** Weak values: a quota goes with its last request, since anybody can invent addresses. */
     private final LoadingCache<Key, TenantInFlight> shares = Caffeine.newBuilder()
             .weakValues()
             .executor(Runnable::run)
             .build(key -> new TenantInFlight(key.isAddress() ? "" : key.name()));
 
-    /** Who shares: a tenant; a principal of no tenant; an address of whom nobody knows. */
+    /**
+     * The sharer of a quota: a tenant, a principal without a tenant, or the address of an unknown
+     * sender.
+     */
     private record Key(Kind kind, String name) {
         private enum Kind {
             TENANT,
@@ -49,9 +51,9 @@ public final class Admission {
     }
 
     /**
-     * Takes on as many as {@code limits} allow.
+     * Admits as many requests as {@code limits} allow.
      *
-     * @param shedding whether nothing new may be begun at all
+     * @param shedding true while no new request may begin
      * @param refused by reason and tenant
      */
     public Admission(Limits limits, BooleanSupplier shedding, Counter refused) {
@@ -60,7 +62,7 @@ public final class Admission {
         this.refused = refused;
     }
 
-    /** Whose request it is. */
+    /** Returns the quota that a request counts against. */
     public TenantInFlight share(Authentication authentication, RequestSource requestSource) {
         return authentication instanceof Authentication.Known known
                 ? share(known.principal())
@@ -74,10 +76,10 @@ public final class Admission {
     }
 
     /**
-     * Takes a request on.
+     * Admits a request.
      *
-     * @param bytes what is known of its body, in whichever direction
-     * @throws S3Refusal SlowDown
+     * @param bytes the known length of its body, in either direction
+     * @throws S3Refusal SlowDown, if the request is not admitted
      */
     public Permit enter(TenantInFlight tenantInFlight, long bytes) {
         Permit permit = begin(tenantInFlight, bytes);
@@ -89,7 +91,10 @@ public final class Admission {
         return permit;
     }
 
-    /** The same; null in place of a refusal, which is not counted: somebody will ask again. */
+    /**
+     * Admits a request as {@link #enter} does, but returns null in place of a refusal. That is not
+     * counted, since the caller will enter again.
+     */
     public @Nullable Permit tryEnter(TenantInFlight tenantInFlight, long bytes) {
         Permit permit = begin(tenantInFlight, bytes);
         if (reasonAgainst(tenantInFlight) != null) {
@@ -109,9 +114,9 @@ public final class Admission {
     }
 
     /**
-     * Lets a request pass that takes nothing but a moment, and is not counted.
+     * Checks a request that takes only a moment, and does not count it.
      *
-     * @throws S3Refusal SlowDown
+     * @throws S3Refusal SlowDown, if the request is not admitted
      */
     public void pass(TenantInFlight tenantInFlight) {
         String reason = reasonAgainst(tenantInFlight);
@@ -138,7 +143,7 @@ public final class Admission {
                 : null;
     }
 
-    /** @param least what everybody may have of it, however many they are */
+    /** @param least what every tenant may have, however many they are */
     private boolean isPast(long limit, long inFlight, long own, long least) {
         return inFlight > limit
                 && (inFlight > 2 * limit
@@ -165,7 +170,7 @@ public final class Admission {
         return limits;
     }
 
-    /** Other limits from now on; who was taken on stays. */
+    /** Sets other limits; requests that were admitted stay. */
     public void limit(Limits others) {
         limits = others;
     }
@@ -178,7 +183,7 @@ public final class Admission {
         return all.bytes();
     }
 
-    /** How many have something in flight. */
+    /** Returns the number of quotas with requests in flight. */
     public int active() {
         return active.get();
     }

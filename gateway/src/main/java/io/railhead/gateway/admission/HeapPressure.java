@@ -8,11 +8,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Sheds load when collections free too little of the heap: caching first, then requests. Each stage
- * is left at less than it was entered with, so that it is not entered again at once.
+ * is left at a lower level than it was entered at, so that it is not entered again at once.
  *
- * <p> {@link #look} belongs to one thread; {@link #stage} may be asked by any. What is known is as
- * old as the last collection of long-lived objects, and where little is taken on there may be none
- * for long: then one is asked for.
+ * <p> {@link #look} belongs to one thread; {@link #stage} may be called by any. The knowledge is as
+ * old as the last collection of long-lived objects. With few requests there may be none for long,
+ * so a collection is then requested.
  */
 public final class HeapPressure {
     private static final Logger LOG = LoggerFactory.getLogger(HeapPressure.class);
@@ -24,12 +24,15 @@ public final class HeapPressure {
     private double last = -1;
     private long lastNanos;
 
-    /** How much is given up. Patience: all is to be well again within 10 s of its cause's end. */
+    /**
+     * The stages of shedding. Patience: the gateway must recover within 10 s of the end of the
+     * cause.
+     */
     public enum Stage {
         NONE(0, 0, Duration.ZERO),
-        /** Nothing new is kept, and some of what is known of objects is forgotten. */
+        /** Nothing new is cached, and some knowledge of objects is dropped. */
         NO_CACHING(0.80, 0.70, Duration.ofSeconds(3)),
-        /** And requests are refused. */
+        /** Requests are refused as well. */
         NO_REQUESTS(0.92, 0.85, Duration.ofSeconds(2));
 
         private final double enteredAt;
@@ -43,19 +46,19 @@ public final class HeapPressure {
         }
     }
 
-    /** What follows from it. */
+    /** The actions of the stages. */
     public interface Actions {
 
-        /** Caching ends; called again whenever a collection has left too much once more. */
+        /** Stops caching; called again whenever another collection has freed too little. */
         void stopCaching();
 
         void resumeCaching();
 
-        /** Finds out what is still held. */
+        /** Runs a collection, to learn what is still in use. */
         void collect();
     }
 
-    /** @param heldAfterCollection of the heap's maximum, 0 to 1 */
+    /** @param heldAfterCollection the used part of the heap's maximum, 0 to 1 */
     public HeapPressure(DoubleSupplier heldAfterCollection, LongSupplier nanoClock,
             Actions actions) {
         this.heldAfterCollection = heldAfterCollection;
@@ -71,7 +74,7 @@ public final class HeapPressure {
         return stage == Stage.NO_REQUESTS;
     }
 
-    /** Looks at the heap again. */
+    /** Reads the heap's state, and changes the stage if needed. */
     public void look() {
         double held = heldAfterCollection.getAsDouble();
         long now = nanoClock.getAsLong();

@@ -9,22 +9,22 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** This process's heap, looked at by a thread of its own until it is closed. */
+/** A thread that checks this process's heap until it is closed. */
 public final class HeapWatch implements AutoCloseable {
     private static final long EVERY_MILLIS = 100;
 
     private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1,
             Thread.ofPlatform().daemon().name("railhead-heap").factory());
 
-    /** Begins to look. */
+    /** Starts the checks. */
     public HeapWatch(HeapPressure pressure) {
         Future<?> _ = timer.scheduleWithFixedDelay(pressure::look, EVERY_MILLIS, EVERY_MILLIS,
                 TimeUnit.MILLISECONDS);
     }
 
     /**
-     * Reads how much of the heap's maximum long-lived objects had when they were last collected.
-     * Until the first such collection, that is nothing.
+     * Returns the part of the heap's maximum that long-lived objects used after their last
+     * collection; 0 before the first.
      */
     public static double heldAfterCollection() {
         return (double) POOLS.stream()
@@ -37,7 +37,7 @@ public final class HeapWatch implements AutoCloseable {
             .stream()
             .filter(pool -> pool.getType() == MemoryType.HEAP)
             .filter(pool -> pool.getCollectionUsage() != null)
-            // What is young is collected all the time, and tells nothing.
+            // Young generations are collected all the time, and their usage shows nothing.
             .filter(MemoryPoolMXBean::isUsageThresholdSupported)
             .toList();
 

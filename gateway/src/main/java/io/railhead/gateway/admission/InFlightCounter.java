@@ -3,12 +3,12 @@ package io.railhead.gateway.admission;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Counts the requests in flight of one tenant, or of all. Any thread; nobody waits. */
+/** Counts the requests in flight of one tenant, or of all tenants. Any thread; never blocks. */
 final class InFlightCounter {
     private final AtomicInteger requests = new AtomicInteger();
     private final AtomicLong bytes = new AtomicLong();
 
-    /** Returns how many requests there are now. */
+    /** Returns the number of requests, including this one. */
     int enter(long moreBytes) {
         bytes.addAndGet(moreBytes);
         return requests.incrementAndGet();

@@ -3,9 +3,10 @@ package io.railhead.gateway.admission;
 /**
  * The limits of admission.
  *
- * @param requests in flight
- * @param bytes of their bodies, in both directions, each counted up to {@code windowBytes}
- * @param windowBytes the most that one request holds at a time
+ * @param requests the most requests in flight
+ * @param bytes the most bytes of their bodies in both directions, each body counted up to
+ *            {@code windowBytes}
+ * @param windowBytes the most bytes that one request holds at a time
  */
 public record Limits(int requests, long bytes, long windowBytes) {
 

@@ -1,8 +1,6 @@
 package io.railhead.gateway.admission;
 
-/**
- * One request that was taken on, until it is over. Its owner's thread only, but for what it counts.
- */
+/** One admitted request, until its end. Its owner's thread only; the counters are shared. */
 public final class Permit implements AutoCloseable {
     private final Admission admission;
     private final TenantInFlight tenantInFlight;
@@ -17,8 +15,8 @@ public final class Permit implements AutoCloseable {
     }
 
     /**
-     * Its body, in whichever direction, turns out to have so many bytes. It is not refused any
-     * more; who comes after it may be.
+     * Sets the body's length once it is known. The request itself is not refused any more; later
+     * ones may be.
      */
     public void holds(long bytes) {
         long most = admission.held(bytes);
@@ -28,7 +26,7 @@ public final class Permit implements AutoCloseable {
         }
     }
 
-    /** Nothing is to be done for it any more, but that its peer takes its bytes: those it keeps. */
+    /** Ends the request's work. Its bytes stay counted until the client has taken them. */
     public void answered() {
         if (!closed && !answered) {
             answered = true;
@@ -36,7 +34,7 @@ public final class Permit implements AutoCloseable {
         }
     }
 
-    /** Over; the second time it changes nothing. */
+    /** Ends the request; a second call changes nothing. */
     @Override
     public void close() {
         if (closed) {

@@ -1,6 +1,6 @@
 package io.railhead.gateway.admission;
 
-/** The tenants' shares of admission, and their requests in flight. Any thread. */
+/** One tenant's share of admission, and its requests in flight. Any thread. */
 public final class TenantInFlight {
     private final String name;
     private final InFlightCounter inFlightCounter = new InFlightCounter();
@@ -9,7 +9,7 @@ public final class TenantInFlight {
         this.name = name;
     }
 
-    /** As metrics call them; "" for whom nobody can name. */
+    /** Returns the name in metrics; "" for an unknown sender. */
     String name() {
         return name;
     }

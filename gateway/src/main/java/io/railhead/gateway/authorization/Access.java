@@ -4,22 +4,25 @@ import io.railhead.gateway.request.KeyReadings;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One thing asked of one resource.
+ * One action on one resource, which a policy is asked about.
  *
  * @param bucket "" for the service itself
  * @param key decoded; null for the bucket itself
- * @param prefix of a listing; null where none is given
- * @param delimiter of a listing; null where none is given
+ * @param prefix of a listing; null if none is given
+ * @param delimiter of a listing; null if none is given
  */
 public record Access(S3Action action, String bucket, @Nullable String key, @Nullable String prefix,
         @Nullable String delimiter) {
 
-    /** Whether its key could mean so many others that none of them is judged. */
+    /** Returns whether stores could read the key as so many others that no policy can decide. */
     boolean isAmbiguous() {
         return key != null && KeyReadings.hasDotSegment(key);
     }
 
-    /** What it is at a store to which an empty segment of a key is none; null where it has none. */
+    /**
+     * Returns the access that a store sees which drops empty segments of keys; null if the key has
+     * none.
+     */
     @Nullable
     Access asPath() {
         return key == null || !KeyReadings.hasEmptySegment(key)

@@ -11,14 +11,14 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The site's own say, before anything is looked up: every request must be allowed by the policy
- * file, if there is one. What the store says comes on top of that. Any thread.
+ * Applies the site's policy file, if there is one, before any lookup: every request must be allowed
+ * by it. The store's own permissions come in addition. Any thread.
  */
 public final class AccessControl {
     private final @Nullable PolicyFile policy;
     private final Metrics metrics;
 
-    /** @param policy null: the store alone decides */
+    /** @param policy null if the store alone decides */
     public AccessControl(@Nullable PolicyFile policy, Metrics metrics) {
         this.policy = policy;
         this.metrics = metrics;
@@ -27,11 +27,11 @@ public final class AccessControl {
     /**
      * An object that one DeleteObjects request names.
      *
-     * @param versionId null where none is named
+     * @param versionId null if none is named
      */
     public record Deletion(String key, @Nullable String versionId) {}
 
-    /** Throws {@code S3Refusal} unless everything that the request asks for is allowed. */
+    /** Throws {@code S3Refusal} unless the policy allows everything that the request does. */
     public void require(S3Request request) {
         if (policy == null) {
             return;
@@ -47,8 +47,8 @@ public final class AccessControl {
     }
 
     /**
-     * Whether {@link #require} would let it pass. Only that is counted: what is refused is asked
-     * again, by whoever has to say so.
+     * Returns whether {@link #require} would pass. Only a pass is counted: after a refusal the
+     * request is checked again by {@link #require}.
      */
     public boolean allows(S3Request request) {
         if (policy == null) {
@@ -64,8 +64,8 @@ public final class AccessControl {
     }
 
     /**
-     * Whether one of the objects that a DeleteObjects request names may be deleted: some stores
-     * take a version without a name for the current one.
+     * Returns whether the policy allows deleting one object of a DeleteObjects request. Some stores
+     * read an empty version id as the current version, so both are checked.
      */
     public boolean allowsDeletion(S3Request request, Deletion deletion) {
         if (policy == null) {
@@ -89,7 +89,7 @@ public final class AccessControl {
     /**
      * Throws {@code S3Refusal} unless an upload by a form is allowed.
      *
-     * @param key that it stores
+     * @param key the key that the upload writes
      * @param fields names in lower case
      */
     public void requireUpload(S3Request request, String key, Set<String> fields) {
@@ -141,18 +141,18 @@ public final class AccessControl {
         return new S3Refusal(S3Error.ACCESS_DENIED, detail);
     }
 
-    /** What {@link #allows} is asked with: made once for what is read often. */
+    /** Returns the access of a plain GET, to be kept for names that are read often. */
     public static Access reading(String bucket, String key) {
         return Access.toObject(S3Action.GET_OBJECT, bucket, key);
     }
 
-    /** Whether a plain GET is allowed; allocates nothing. */
+    /** Returns whether a plain GET is allowed; allocates nothing. */
     public boolean allows(RequestSource requestSource, Access reading) {
         return policy == null
                 || (!reading.isAmbiguous() && allows(policy.current(), requestSource, reading));
     }
 
-    /** In each reading that a store could have of it. */
+    /** Checks every reading of the key that a store could have. */
     private static boolean allows(Policy policy, RequestSource requestSource, Access access) {
         Access asPath = access.asPath();
         return policy.allows(requestSource, access)

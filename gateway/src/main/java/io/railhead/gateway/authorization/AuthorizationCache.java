@@ -12,13 +12,13 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.function.LongSupplier;
 
 /**
- * The backend's grants, remembered for as long as the rule says and never wider than asked: one
- * principal, one session, one action, one object. A write of the object, or of anything of its
- * bucket's, ends it at once: it may have changed who is allowed. Any thread.
+ * Remembered permissions of the backend: one principal, one session token, one action, one object.
+ * They last as long as the rule allows. A write of the object, or of anything in its bucket, ends
+ * them at once, since it may have changed permissions. Any thread.
  */
 public final class AuthorizationCache {
     private static final int MAX_REMEMBERED = 1_000_000;
-    /** While the heap is short: those asked for most. */
+    /** The number that is remembered while the heap is short: the most used ones. */
     private static final int FEW_REMEMBERED = MAX_REMEMBERED / 20;
 
     private final Cache<AuthorizationKey, Granted> grants = Caffeine.newBuilder()
@@ -31,7 +31,7 @@ public final class AuthorizationCache {
     private final Counter.Child allowed;
     private final Counter.Child denied;
 
-    /** @param cache knows what was written */
+    /** @param cache has the write epochs of keys */
     public AuthorizationCache(LongSupplier nanoClock, ObjectCache cache, Metrics metrics) {
         this.nanoClock = nanoClock;
         this.cache = cache;
@@ -40,12 +40,12 @@ public final class AuthorizationCache {
         this.denied = metrics.authorizations.labels("store", "denied");
     }
 
-    /** When the backend was asked, and the key's generation then. */
+    /** The time when the backend was asked, and the key's write epoch then. */
     private record Granted(long atNanos, long generation) {}
 
     /**
-     * Whether nobody need be asked: the policy file decides, which has allowed the request already,
-     * or the backend's yes is still remembered.
+     * Returns whether the store need not be asked: the policy file decides and has allowed the
+     * request, or the backend's permission is still remembered.
      */
     public boolean isGranted(AuthorizationKey authorizationKey, Rule rule) {
         if (rule.policyDecides()) {
@@ -67,10 +67,10 @@ public final class AuthorizationCache {
     }
 
     /**
-     * Remembers that the backend allowed it.
+     * Remembers the backend's permission.
      *
      * @param askedAtNanos when the backend was asked
-     * @param generation of the object's key at that moment
+     * @param generation the write epoch of the object's key at that moment
      */
     public void grant(AuthorizationKey authorizationKey, long askedAtNanos, long generation) {
         allowed.inc();
@@ -82,7 +82,8 @@ public final class AuthorizationCache {
     }
 
     /**
-     * The heap is short: only few are remembered from now on; the stores are asked for the rest.
+     * Remembers few permissions from now on, since the heap is short; the stores are asked for the
+     * rest.
      */
     public void rememberFew() {
         remember(FEW_REMEMBERED);
@@ -97,18 +98,18 @@ public final class AuthorizationCache {
         grants.cleanUp();
     }
 
-    /** Forgets it: the backend refused. */
+    /** Forgets a permission, because the backend refused. */
     public void revoke(AuthorizationKey authorizationKey) {
         denied.inc();
         grants.invalidate(authorizationKey);
     }
 
     /**
-     * Forgets everything a principal was allowed, as when its credential changes, and what it is
-     * being asked for now.
+     * Forgets all permissions of a principal, for example when its credential changes, and those
+     * that are being asked for now.
      */
     public void revokeAll(String principal) {
-        // Before: what is on its way looks after it has put its own.
+        // Set first: a grant under way checks this time after it has put its own entry.
         revokedAtNanos.put(principal, nanoClock.getAsLong());
         grants.asMap()
                 .keySet()

@@ -3,24 +3,25 @@ package io.railhead.gateway.authorization;
 import io.railhead.cache.ObjectId;
 
 /**
- * One decision's key: who, under which session token, may do what to which object. HeadObject asks
- * for the same permission as GetObject, so that is READ, but of objects that more than that guards.
+ * The key of one decision: the principal, its session token, the action and the object. HeadObject
+ * needs the same permission as GetObject, so both are READ. Only objects with further guards tell
+ * the two apart.
  *
  * @param principal "" for anonymous
- * @param accessKey the key that signed, "" for anonymous
- * @param sessionToken "" where there is none
+ * @param accessKey the key that signed; "" for anonymous
+ * @param sessionToken "" if there is none
  */
 public record AuthorizationKey(String principal, String accessKey, String sessionToken,
         Action action,
         ObjectId object) {
 
-    /** What was allowed. */
+    /** The permitted action. */
     public enum Action {
         READ,
         DESCRIBE
     }
 
-    /** The lesser one, to the same. */
+    /** Returns the key for the lesser action on the same object. */
     public AuthorizationKey toDescribe() {
         return new AuthorizationKey(principal, accessKey, sessionToken, Action.DESCRIBE, object);
     }

@@ -8,14 +8,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The actions that reading, writing and deleting one of a bucket's settings asks for; null where S3
- * has no such operation. "Permissions" of each operation in the Amazon S3 API reference.
+ * The actions that reading, writing and deleting one of a bucket's settings need; null if S3 has no
+ * such operation. See "Permissions" of each operation in the Amazon S3 API reference.
  */
 record BucketSubresource(@Nullable S3Action get, @Nullable S3Action put,
         @Nullable S3Action delete) {
     private static final Map<String, BucketSubresource> ALL = all();
 
-    /** What is done to it. */
+    /** The operation on a setting. */
     enum Verb {
         GET,
         PUT,
@@ -70,7 +70,7 @@ record BucketSubresource(@Nullable S3Action get, @Nullable S3Action put,
         all.put(name, new BucketSubresource(get, put, null));
     }
 
-    /** Deleting it asks for the right to write it. */
+    /** Adds a setting whose deletion needs the permission to write it. */
     private static void removable(Map<String, BucketSubresource> all, String name, S3Action get,
             S3Action put) {
         all.put(name, new BucketSubresource(get, put, put));
@@ -80,7 +80,10 @@ record BucketSubresource(@Nullable S3Action get, @Nullable S3Action put,
         return ALL.containsKey(name);
     }
 
-    /** Of every one that the query names: which of them a store obeys is its own affair. */
+    /**
+     * Returns the actions for every setting that the query names: stores differ in the one that
+     * they obey.
+     */
     static List<S3Action> wanted(Query query, Verb verb) {
         List<S3Action> wanted = new ArrayList<>();
         ALL.forEach((name, subresource) -> {

@@ -6,8 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One line of a statement's {@code Condition}. As in S3, what a request does not have fails a
- * condition that asks for it and meets one that excludes it.
+ * One line of a statement's {@code Condition}. As in S3, a missing value fails a condition that
+ * requires it, and meets one that excludes it.
  */
 sealed interface Condition {
 
@@ -24,7 +24,10 @@ sealed interface Condition {
         DELIMITER
     }
 
-    /** {@code StringEquals} and its kin: any of the patterns, or with {@code not} none of them. */
+    /**
+     * {@code StringEquals} and its variants: any of the patterns must match, or with {@code not}
+     * none.
+     */
     record Text(Subject subject, List<Wildcard> patterns, boolean not) implements Condition {
         public Text {
             patterns = List.copyOf(patterns);

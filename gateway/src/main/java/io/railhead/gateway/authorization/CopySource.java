@@ -9,18 +9,19 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The source of a copy in {@code x-amz-copy-source}: {@code [/]bucket/key[?versionId=id]},
- * percent-encoded. Stores differ in whether a plus sign is a space, so both readings are asked for.
+ * percent-encoded. Stores differ in whether a plus sign is a space, so both readings must be
+ * allowed.
  */
 final class CopySource {
     private static final String VERSION = "?versionId=";
 
     private CopySource() {}
 
-    /** Null if it is not one that every store reads alike. */
+    /** Returns null if stores could read the header differently. */
     static @Nullable List<Access> read(String header) {
         int version = header.indexOf(VERSION);
         String path = version < 0 ? header : header.substring(0, version);
-        // Some stores read it as a URL, which can have a scheme and a fragment.
+        // Some stores parse the header as a URL, which can have a scheme and a fragment.
         boolean plain = path.indexOf('?') < 0 && header.indexOf('#') < 0
                 && header.indexOf('?', version + 1) < 0;
         if (!plain) {

@@ -7,11 +7,11 @@ import java.net.InetAddress;
  * An address range such as {@code 10.0.0.0/8} or {@code fd00::/8}.
  *
  * @param address its first bits
- * @param prefixBits how many of them count
+ * @param prefixBits the number of bits that count
  */
 record Network(InetAddress address, int prefixBits) {
 
-    /** Throws {@link IllegalArgumentException} with what is wrong. */
+    /** Parses a range. Throws {@link IllegalArgumentException} that names the fault. */
     static Network parse(String text) {
         int slash = text.indexOf('/');
         try {

@@ -7,26 +7,26 @@ import java.net.UnknownHostException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides whether a caller may have bytes written to, or read from, the port of a GID: a token that
- * connects nobody names some machine's memory, and nothing in it proves whose.
+ * Decides whether a caller may have bytes written to, or read from, the port of a GID. A token
+ * without a session names some machine's memory, and does not prove whose.
  */
 public final class PeerAddresses {
 
     private PeerAddresses() {}
 
     /**
-     * The GID must be the address that the request came from, as it is with RoCE v2 over one
-     * interface, or stand in the principal's list.
+     * Returns whether the GID may be used. It must be the address that the request came from, as
+     * with RoCE v2 over one interface, or stand in the principal's list.
      *
      * @param gid 16 bytes in network order; an IPv4 address is mapped
-     * @param peer of the TCP connection; null where it is not known
+     * @param peer of the TCP connection; null if unknown
      */
     public static boolean allow(Principal principal, byte[] gid, @Nullable InetAddress peer) {
         InetAddress named = address(gid);
         return named.equals(peer) || principal.gids().contains(named);
     }
 
-    /** Of a TCP connection; null for what is no address. */
+    /** Returns the address of a TCP connection; null if it is no IP address. */
     public static @Nullable InetAddress of(@Nullable SocketAddress socket) {
         String host = socket == null ? null : socket.hostAddress();
         if (host == null) {

@@ -7,8 +7,8 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An access policy in S3's policy language: what no statement allows is denied, and one that denies
- * outweighs any that allows. Immutable; asking allocates nothing.
+ * An access policy in S3's policy language. An action that no statement allows is denied, and a
+ * denying statement outweighs every allowing one. Immutable; evaluation allocates nothing.
  */
 final class Policy {
     static final Policy DENIES_ALL = new Policy(List.of());
@@ -43,7 +43,7 @@ final class Policy {
         return allowing;
     }
 
-    /** Every principal that is named somewhere. */
+    /** Returns every principal that a statement names. */
     Set<String> principals() {
         Set<String> principals = new TreeSet<>();
         statements.forEach(statement -> principals.addAll(statement.principals()));

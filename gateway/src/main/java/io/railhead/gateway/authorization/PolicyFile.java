@@ -8,7 +8,7 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** {@code policy.json} as it stands now. Any thread, never blocks once loaded. */
+/** The current content of {@code policy.json}. Any thread; never blocks once loaded. */
 public final class PolicyFile implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(PolicyFile.class);
 
@@ -40,7 +40,7 @@ public final class PolicyFile implements AutoCloseable {
         file.watch();
     }
 
-    /** Who is told of each changed file whether it could be used. */
+    /** Sets the listener that learns of each changed file whether it is in force. */
     public void tell(FileWatch.Outcome listener) {
         file.tell(listener);
     }
@@ -50,7 +50,7 @@ public final class PolicyFile implements AutoCloseable {
         file.look();
     }
 
-    /** Things that are allowed but that the site should know, one line each. */
+    /** Returns allowed settings that the site should know of, one line each. */
     public List<String> warnings(Collection<String> principals) {
         return current.principals()
                 .stream()

@@ -13,9 +13,9 @@ import java.util.Locale;
 import java.util.Set;
 
 /**
- * Reads a policy: the subset of S3's policy language that can be held here. Whatever else is in the
- * file is refused with one line that names the statement and the field: a policy that is
- * half-understood protects nothing.
+ * Reads a policy in the supported subset of S3's policy language. Anything else in the file is
+ * refused with one line that names the statement and the field: a policy that is understood in part
+ * protects nothing.
  */
 final class PolicyReader {
     private static final String VERSION = "2012-10-17";
@@ -158,7 +158,7 @@ final class PolicyReader {
         return conditions;
     }
 
-    /** What is there and holds nothing would hold for everybody. */
+    /** Refuses an empty section: without conditions the statement would apply to everybody. */
     private static void requireMapping(Section section, String key) throws ConfigException {
         if (section.keys().contains(key) && !section.isSection(key)) {
             throw section.problem(key, "must be a mapping");

@@ -17,16 +17,17 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The signatures of requests that name a client's memory or its queue pair. Whoever sends such a
- * request late means memory that has another use by then. Any thread, without a lock.
+ * The memory of used signatures of requests that name a client's memory or its queue pair. A
+ * replayed request would name memory that has another use by then. Any thread, without a lock.
  *
- * <p> SigV4's dates have whole seconds: a client that asks for the same twice within one sends the
- * same signature. So a signature may be repeated for a moment, by its first sender alone.
+ * <p> SigV4's dates have whole seconds: a client that makes the same request twice within one
+ * second sends the same signature. A signature may therefore be repeated for a moment, by its first
+ * sender alone.
  *
- * <p> A signature covers the token, so it stands for both. It is remembered as long as its date is
- * acceptable, or until there are too many. Dates up to {@link #forgottenNanos} are refused, since
- * nothing is remembered of their signatures. Times are of the monotonic clock, and dates are
- * compared by their age: a wall clock that is set forgets nothing and refuses nobody for long.
+ * <p> A signature covers the token, so one entry stands for both. It is remembered as long as its
+ * date is acceptable, or until there are too many. Dates up to {@link #forgottenNanos} are refused,
+ * since their signatures may have been forgotten. Times are on the monotonic clock, and dates are
+ * compared by their age: setting the wall clock forgets nothing and refuses nobody for long.
  */
 public final class ReplayGuard {
     private static final long REPEATABLE_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -40,7 +41,7 @@ public final class ReplayGuard {
     private final int most;
     private final long startNanos;
     private final Map<String, Use> uses = new ConcurrentHashMap<>();
-    /** The oldest first; only the holder of {@link #forgetting} takes from it. */
+    /** Uses in order, the oldest first; only the holder of {@link #forgetting} removes any. */
     private final Queue<Use> order = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean forgetting = new AtomicBoolean();
     private volatile long forgottenNanos;
@@ -48,20 +49,20 @@ public final class ReplayGuard {
     /** The first request with a signature. */
     private record Use(String signature, String principal, PeerConnection connection, long nanos) {}
 
-    /** The verdict on one use of a signature. */
+    /** The decision on one use of a signature. */
     public sealed interface Judgement {}
 
-    /** For the first time. */
+    /** The signature is used for the first time. */
     public record First() implements Judgement {}
 
-    /** Again, as a client may send it. */
+    /** The signature is repeated, within the limits for clients. */
     public record Repeated() implements Judgement {}
 
     public record Refused(S3Refusal error) implements Judgement {}
 
     /**
-     * @param age of a signature, at most, before and after its date
-     * @param severalTenants whether there are now
+     * @param age the largest distance between a signature's date and now, in both directions
+     * @param severalTenants true while there are several tenants
      */
     public ReplayGuard(Duration age, BooleanSupplier severalTenants, InstantSource clock,
             LongSupplier nanoClock) {
@@ -76,11 +77,11 @@ public final class ReplayGuard {
         this.nanoClock = nanoClock;
         this.most = most;
         this.startNanos = nanoClock.getAsLong();
-        // A request that is signed after the start may have the date of its second.
+        // A request that is signed after the start may carry the date of the start's second.
         this.forgottenNanos = startNanos - DATE_NANOS;
     }
 
-    /** A request that is never the same twice: a queue pair is paired once. */
+    /** Judges a pairing request, which must never repeat: a queue pair is paired once. */
     public Judgement judgeOnce(Signed signed, PeerConnection connection) {
         Judgement judgement = judge(signed, connection);
         return judgement instanceof Repeated
@@ -88,7 +89,7 @@ public final class ReplayGuard {
                 : judgement;
     }
 
-    /** A request for an object, which a client may repeat. */
+    /** Judges a request for an object, which a client may repeat. */
     public Judgement judge(Signed signed, PeerConnection connection) {
         if (Duration.between(signed.signedAt(), clock.instant()).abs().compareTo(age) > 0) {
             return stale("A request that names memory must be signed within " + age.toSeconds()
@@ -100,7 +101,7 @@ public final class ReplayGuard {
         if (first == null) {
             order.add(use);
             forget(use.nanos());
-            // Read last: what is forgotten in the meantime must not count as new.
+            // Read last: a signature that is forgotten meanwhile must not count as new.
             return isUpTo(forgottenNanos, signed)
                     ? stale("The request's date is before the gateway's start, or before the oldest"
                             + " request that it remembers.")
@@ -163,7 +164,7 @@ public final class ReplayGuard {
     }
 
     private boolean isForgettable(Use use, long now) {
-        // A date may be ahead of the clock by the age, and is acceptable for the age after itself.
+        // A date may be ahead of the clock by the age, and stays acceptable for the age after that.
         return now - use.nanos() > 2 * age.toNanos() + DATE_NANOS || uses.size() > most;
     }
 }

@@ -13,19 +13,20 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything that one request asks for. Where a store might read more into it than one action, each
- * is asked for; a request that the tables do not know whole is not judged at all, since nobody
- * could tell what the store makes of it.
+ * All actions that one request needs. If stores could read several actions into a request, each is
+ * needed. A request with unknown parts is not judged at all, since its effect at a store is
+ * unknown.
  */
 final class RequestedAccess {
-    /** Parameters of objects that change nothing about which action it is. */
+    /** Parameters of objects that do not change the action. */
     private static final Set<String> OBJECT_PARAMETERS = Set.of("versionId", "partNumber", "x-id",
             "acl", "attributes", "legal-hold", "restore", "retention", "select", "select-type",
             "tagging", "torrent", "uploadId", "uploads", "max-parts", "part-number-marker",
             "encoding-type", "append", "position");
     /**
-     * Not {@code metadata}, with which a list tells each object's metadata and tags, whoever may
-     * read them: MinIO's, {@code cmd/bucket-listobjects-handlers.go}.
+     * Parameters of buckets that do not change the action. {@code metadata} is not among them:
+     * MinIO's listing with it tells each object's metadata and tags without checking those
+     * permissions ({@code cmd/bucket-listobjects-handlers.go}).
      */
     private static final Set<String> BUCKET_PARAMETERS = Set.of("x-id", "list-type", "prefix",
             "delimiter", "marker", "max-keys", "encoding-type", "start-after", "continuation-token",
@@ -53,7 +54,10 @@ final class RequestedAccess {
         this.key = address.namesObject() ? address.key() : null;
     }
 
-    /** Null if it cannot be judged. DeleteObjects and forms ask for what their bodies say. */
+    /**
+     * Returns null if the request cannot be judged. The bodies of DeleteObjects and forms name
+     * further actions.
+     */
     static @Nullable List<Access> of(S3Request request) {
         return of(request.head(), request.address(), request.query(),
                 request.authentication() instanceof Authentication.Anonymous);
@@ -88,7 +92,10 @@ final class RequestedAccess {
         }
     }
 
-    /** A source that is given twice, or where only some stores look, is not judged. */
+    /**
+     * Returns false for a source that is given twice, or at a place that only some stores read:
+     * such a request is not judged.
+     */
     private boolean hasOnePlaceForSource() {
         int[] headers = {0};
         head.headers().forEach((name, value) -> {
@@ -130,7 +137,7 @@ final class RequestedAccess {
         if (!other || head.method().equals("HEAD")) {
             wantVersioned(S3Action.GET_OBJECT, S3Action.GET_OBJECT_VERSION);
         }
-        // MinIO tells the tags then: cmd/api-headers.go.
+        // MinIO then tells the tags: cmd/api-headers.go.
         if (has("x-amz-tagging-directive")) {
             wantVersioned(S3Action.GET_OBJECT_TAGGING, S3Action.GET_OBJECT_VERSION_TAGGING);
         }
@@ -154,7 +161,7 @@ final class RequestedAccess {
         }
     }
 
-    /** What headers of an upload do besides storing it. */
+    /** Adds the actions that headers of an upload perform besides storing it. */
     private void grantingMore() {
         if (has("x-amz-acl") || hasGrant()) {
             want(S3Action.PUT_OBJECT_ACL);
@@ -249,7 +256,7 @@ final class RequestedAccess {
         }
     }
 
-    /** Some stores take a version without a name for the current one. */
+    /** Adds both actions if a version id is empty: some stores read that as the current version. */
     private void wantVersioned(S3Action action, S3Action ofVersion) {
         if (!query.hasValue("versionId")) {
             want(action);
@@ -264,7 +271,7 @@ final class RequestedAccess {
                 query.getSpaced("delimiter")));
     }
 
-    /** Presigned requests say in the query what others say in headers. */
+    /** Returns whether a header is given, also as a parameter of a presigned URL. */
     private boolean has(String header) {
         return head.headers().get(header) != null
                 || !query.allNames(name -> !name.equalsIgnoreCase(header));

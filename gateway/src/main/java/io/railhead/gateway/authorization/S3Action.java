@@ -93,12 +93,15 @@ public enum S3Action {
         this.policyName = "s3:" + name;
     }
 
-    /** As policies spell it, such as {@code s3:GetObject}. */
+    /** Returns the name in policies, such as {@code s3:GetObject}. */
     String policyName() {
         return policyName;
     }
 
-    /** Those that a pattern such as {@code s3:Get*} names; policies do not mind its case. */
+    /**
+     * Returns the actions that match a pattern such as {@code s3:Get*}; the case does not matter in
+     * policies.
+     */
     static Set<S3Action> matching(String pattern) {
         Wildcard wildcard = Wildcard.of(pattern.toLowerCase(Locale.ROOT));
         Set<S3Action> matching = EnumSet.noneOf(S3Action.class);

@@ -10,10 +10,10 @@ import java.util.Set;
  *
  * @param name as messages say it: its place, and its {@code Sid}
  * @param everybody the {@code "*"} principal, unsigned requests included
- * @param principals by name, where it is not everybody
- * @param actions that it is about; {@code NotAction} is resolved
+ * @param principals names, if the statement is not for everybody
+ * @param actions the statement's actions; {@code NotAction} is resolved
  * @param resources patterns of {@code bucket/key}
- * @param notResource it is about what no pattern matches
+ * @param notResource true if the statement applies to resources that no pattern matches
  */
 record Statement(String name, boolean allows, boolean everybody, Set<String> principals,
         Set<S3Action> actions,

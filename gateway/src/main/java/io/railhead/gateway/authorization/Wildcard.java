@@ -6,8 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A pattern of a policy: a star stands for any characters, slashes included, a question mark for
- * one, and a variable for its value of the sender. Matching allocates nothing.
+ * A pattern of a policy. A star matches any characters, slashes included; a question mark matches
+ * one; a variable matches its value of the sender. Matching allocates nothing.
  *
  * @param literals with wildcards; a variable stands between each two
  */
@@ -80,7 +80,7 @@ record Wildcard(List<String> literals, List<Variable> variables) {
         int t = 0;
         int star = -1;
         int starText = 0;
-        // Linear but for the stars: on a mismatch only the last star takes one more character.
+        // Linear except for stars: at a mismatch, only the last star takes one more character.
         while (t < length) {
             int wanted = p < patternLength ? at(p, source) : -1;
             if (wanted == ANY) {

@@ -1,4 +1,4 @@
-/** Authorization: the policy file, and decisions of the backend, remembered for a short time. */
+/** Authorization: the policy file, and the backend's permissions, remembered for a short time. */
 @NullMarked
 package io.railhead.gateway.authorization;
 

@@ -22,13 +22,15 @@ import javax.xml.stream.XMLStreamReader;
 import org.jspecify.annotations.Nullable;
 
 /**
- * From what stores say to what an answer's record carries. In a header's value each character is
- * one byte, of whatever text it is; records have texts.
+ * Converts stores' responses to the fields of a response record. In a header's value each character
+ * is one byte in an unknown encoding; records hold text.
  */
 final class AnswerTexts {
     private static final Pattern BLANKS_AROUND = Pattern.compile("^[ \\t]+|[ \\t]+$");
     private static final XMLInputFactory XML = factory();
-    /** What speaks of one HTTP message, or has a field of its own in the record. */
+    /**
+     * Headers that concern one HTTP message only, or that have a field of their own in the record.
+     */
     private static final Set<String> LEFT_OUT = Set.of("connection", "keep-alive",
             "transfer-encoding", "server", "date", "trailer", "upgrade", "te", "proxy-connection",
             "content-length", "content-range", "accept-ranges", "x-amz-request-id", "x-amz-id-2",
@@ -43,7 +45,7 @@ final class AnswerTexts {
         return factory;
     }
 
-    /** Since the epoch; 0 where there is none, or none that can be read. */
+    /** Returns milliseconds since the epoch; 0 if the date is missing or unreadable. */
     static long lastModifiedMillis(@Nullable String httpDate) {
         if (httpDate == null) {
             return 0;
@@ -56,19 +58,19 @@ final class AnswerTexts {
         }
     }
 
-    /** The headers that a record can carry, names in lower case. */
+    /** Returns the headers that a record can carry, with names in lower case. */
     static Map<String, String> headers(Headers answer) {
         Map<String, String> kept = new LinkedHashMap<>();
         answer.forEach((name, value) -> keep(kept, name, value));
         return kept;
     }
 
-    /** A text of a record as a header's value, which blanks around it are not part of. */
+    /** Converts a record's text to a header's value, without surrounding blanks. */
     static String asHeader(String text) {
         return new String(BLANKS_AROUND.matcher(text).replaceAll("").getBytes(UTF_8), ISO_8859_1);
     }
 
-    /** The other way round; bytes that are no UTF-8 stay characters. */
+    /** Converts a header's value to text; bytes that are not UTF-8 stay single characters. */
     private static String asText(String value) {
         try {
             return UTF_8.newDecoder()
@@ -91,10 +93,10 @@ final class AnswerTexts {
         return value.chars().allMatch(c -> (c >= ' ' && c != 0x7f) || c == '\t');
     }
 
-    /** A refusal in the store's words. */
+    /** A store's refusal: its error code and message. */
     record Refusal(String code, String message) {}
 
-    /** What an error document says; where it says nothing, what the status means. */
+    /** Parses a store's error document. Without a readable code, the status decides the code. */
     static Refusal refusal(int status, byte[] document) {
         String code = "";
         String message = "";
@@ -106,13 +108,13 @@ final class AnswerTexts {
                         case "Code" -> code = reader.getElementText();
                         case "Message" -> message = reader.getElementText();
                         default -> {
-                            // Of no use to a peer.
+                            // Other elements are of no use to a peer.
                         }
                     }
                 }
             }
         } catch (XMLStreamException e) {
-            // Not every store sends a document with every refusal.
+            // Some stores send a refusal without a document.
             return new Refusal(code.isEmpty() ? meaning(status) : code, message);
         }
         return new Refusal(code.isEmpty() ? meaning(status) : code, message);
@@ -126,7 +128,8 @@ final class AnswerTexts {
             case 409 -> "ConditionalRequestConflict";
             case 412 -> "PreconditionFailed";
             case 416 -> "InvalidRange";
-            // Not SlowDown, a store's own word: a proxy says this of a connection that broke.
+            // Not SlowDown, which is a store's own answer: a proxy sends 503 for a broken
+            // connection.
             case 503 -> "ServiceUnavailable";
             default -> status >= 500 ? "InternalError" : "InvalidRequest";
         };

@@ -24,8 +24,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The route of an object's name for one caller: its backend and its rule. Good for as long as the
- * caller is who it was, and the rules and backends are what they were. Channel's own thread only.
+ * The route of an object's name for one caller: its backend and its rule. Valid until the caller,
+ * the rules or the backends change. The channel's own thread only.
  */
 final class CachedRoute {
     private final ObjectNameBytes name;
@@ -63,7 +63,7 @@ final class CachedRoute {
         return new S3Request(head, address, parameters, caller, requestSource, route);
     }
 
-    /** What a plain GET of it asks the policy. */
+    /** Returns the policy question of a plain GET of the object. */
     Access reading() {
         return reading;
     }
@@ -84,13 +84,13 @@ final class CachedRoute {
         return route.rule();
     }
 
-    /** Whether a GET may ever be answered without asking anybody. */
+    /** Returns whether a GET may ever be answered from the cache alone. */
     boolean hitsPossible() {
         return hitsPossible && route.backend().capabilities().isCacheable()
                 && route.rule().cache() != CacheMode.OFF;
     }
 
-    /** 0 if it is not known; worked out once for what is held. */
+    /** Returns 0 if the date is unknown; the result is kept for one version of the metadata. */
     @SuppressWarnings("ReferenceEquality")
     long lastModifiedMillis(ObjectMetadata held) {
         if (dated != held) {

@@ -24,7 +24,7 @@ final class ChannelCounts {
     private final Histogram.Child hitSeconds;
     private final Counter.Child cacheHitBytes;
 
-    /** @param fabric as metrics name it */
+    /** @param fabric the fabric's name in metrics */
     ChannelCounts(Metrics metrics, String fabric) {
         this.metrics = metrics;
         this.hits = metrics.channelRequests.labels("get", Outcome.DELIVERED.label());
@@ -34,17 +34,17 @@ final class ChannelCounts {
         this.cacheHitBytes = metrics.cacheBytes.labels(CacheResult.HIT.label(), fabric);
     }
 
-    /** How a request ended. */
+    /** The end of a request. */
     enum Outcome {
         DELIVERED,
         STORED,
         DESCRIBED,
-        /** Not served here. */
+        /** Declined by the gateway; the client falls back to HTTP. */
         DECLINED,
         CANCELLED,
-        /** An error of the gateway's or the store's. */
+        /** Ended by an error of the gateway or the store. */
         FAILED,
-        /** The channel ended before the answer. */
+        /** Ended by the end of the channel, without a response. */
         LOST;
 
         String label() {
@@ -52,7 +52,7 @@ final class ChannelCounts {
         }
     }
 
-    /** @param nanos until it was handed to the fabric */
+    /** @param nanos until the request was handed to the fabric */
     void hit(String bucket, long bytes, long nanos) {
         hitSeconds.observe((double) nanos / 1e9);
         hits.inc();
@@ -68,7 +68,7 @@ final class ChannelCounts {
         switch (outcome) {
             case DELIVERED, STORED, DESCRIBED -> metrics.buckets.succeeded(bucket);
             case CANCELLED, FAILED, LOST -> metrics.buckets.failed(bucket);
-            // It is counted when it comes over HTTP.
+            // The client's retry over HTTP is counted there.
             case DECLINED -> {
             }
         }
@@ -86,7 +86,7 @@ final class ChannelCounts {
                 "channel_" + operation.name().toLowerCase(Locale.ROOT), bucket);
     }
 
-    /** Logs an unexpected failure, and tells it without its words. */
+    /** Logs an unexpected failure, and returns an error without its details for the peer. */
     S3Refusal unexpected(RequestChannel channel, int requestId, RequestOperation operation,
             Throwable cause) {
         metrics.internalErrors.labels("channel").inc();

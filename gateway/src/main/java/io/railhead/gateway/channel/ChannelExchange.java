@@ -20,11 +20,11 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
 /**
- * One native request that is not a plain hit, and the one answer it gets. Its state belongs to an
- * event loop; {@link #executor} brings others there.
+ * One native request that is not a plain hit, and its one response. State belongs to an event loop;
+ * {@link #executor} brings other threads there.
  *
- * <p> While something may touch the peer's memory, no answer goes out: whoever wants the request
- * over asks the transfer to stop, and its end answers.
+ * <p> No response is sent while a transfer may touch the peer's memory. To end the request early,
+ * stop the transfer; its end sends the response.
  */
 final class ChannelExchange implements ResponseSink {
     private static final int MAX_DOCUMENT_BYTES = 64 << 10;
@@ -44,7 +44,8 @@ final class ChannelExchange implements ResponseSink {
     private boolean over;
 
     /**
-     * @param onOver hears the answer once, before it goes out: then the peer may use the id again
+     * @param onOver receives the response once, before it is sent: afterwards the peer may use the
+     *            id again
      */
     ChannelExchange(int id, String bucket, RequestOperation operation, RequestChannel channel,
             Context context, ChannelCounts counts, Consumer<Answer> onOver) {
@@ -72,7 +73,7 @@ final class ChannelExchange implements ResponseSink {
     }
 
     private void thrown(Throwable cause) {
-        // What nobody could be told to stop has not begun.
+        // Without a listener that can stop it, the transfer has not begun.
         if (touching && !closeListeners.isEmpty()) {
             unexpected(cause);
             stop();
@@ -96,12 +97,12 @@ final class ChannelExchange implements ResponseSink {
         closeListeners.add(listener);
     }
 
-    /** From here on the peer's memory may be touched. */
+    /** Marks that the peer's memory may be touched from now on. */
     void touch() {
         touching = true;
     }
 
-    /** Nothing touches the peer's memory any more. */
+    /** Marks that nothing touches the peer's memory any more. */
     void release() {
         touching = false;
         if (cancelled) {
@@ -109,7 +110,10 @@ final class ChannelExchange implements ResponseSink {
         }
     }
 
-    /** As {@link #release}; what was written is not undone, so nothing is declined from now on. */
+    /**
+     * Releases the memory as {@link #release} does. If bytes may have been written, the request can
+     * no longer be declined.
+     */
     void begunAnew(Written now) {
         if (now == Written.PERHAPS_SOME) {
             written = now;
@@ -117,7 +121,7 @@ final class ChannelExchange implements ResponseSink {
         release();
     }
 
-    /** The peer wants no answer any more. */
+    /** Handles the peer's cancellation. */
     void cancel() {
         if (over) {
             return;
@@ -130,7 +134,7 @@ final class ChannelExchange implements ResponseSink {
         }
     }
 
-    /** The channel has ended. */
+    /** Handles the end of the channel. */
     void lose() {
         if (!over) {
             finish(Outcome.LOST, Answer.declined(id, "lost"));
@@ -163,7 +167,7 @@ final class ChannelExchange implements ResponseSink {
         counts.took(operation, System.nanoTime() - arrivedAtNanos);
     }
 
-    /** Not served here: the peer asks over HTTP. */
+    /** Declines the request, so that the peer falls back to HTTP. */
     void decline(String reason) {
         if (written == Written.PERHAPS_SOME) {
             fail(RdmaErrors.tooLateToDecline(reason));
@@ -179,7 +183,7 @@ final class ChannelExchange implements ResponseSink {
             return;
         }
         if (!channel.session().isOpen()) {
-            // What failed did so because the peer, or its right to be served, has gone.
+            // The failure is only a consequence: the peer's session has ended.
             lose();
             return;
         }
@@ -201,7 +205,7 @@ final class ChannelExchange implements ResponseSink {
         return counts.unexpected(channel, id, operation, cause);
     }
 
-    /** Passes the store's refusal on, in its words. */
+    /** Passes the store's refusal on, with the store's code and message. */
     void refuse(BackendResponse answer) {
         BodyDrain.collect(answer.body(), MAX_DOCUMENT_BYTES)
                 .exceptionally(_ -> new byte[0])

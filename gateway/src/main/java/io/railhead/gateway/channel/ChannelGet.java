@@ -22,7 +22,7 @@ import io.railhead.protocol.channel.Answer;
 import io.railhead.protocol.channel.AnswerOrigin;
 import io.railhead.rdma.RemoteBuffer;
 
-/** A peer's own memory, answered over its channel. */
+/** A GET into the peer's memory, answered over its channel. */
 record ChannelGet(ChannelExchange exchange, S3Request request,
         RemoteBuffer buffer) implements Destination {
 
@@ -84,7 +84,7 @@ record ChannelGet(ChannelExchange exchange, S3Request request,
         exchange.decline("uncacheable");
     }
 
-    /** Asks for one byte of it: the refusal is wanted, not the bytes. */
+    /** Asks the store for one byte: only its refusal is wanted. */
     @Override
     public void refused() {
         Headers.Builder headers = Headers.builder().add("Range", firstByte());

@@ -21,7 +21,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** HEAD: an object's metadata, as lines of the answer. */
+/** A HEAD over the native channel: an object's metadata, as lines of the response. */
 record ChannelHead(ReadServices services, ChannelExchange exchange,
         S3Request request) implements ObjectHead.Client {
 
@@ -35,7 +35,7 @@ record ChannelHead(ReadServices services, ChannelExchange exchange,
         }
     }
 
-    /** What the cache cannot judge is the store's to answer. */
+    /** Asks the store about requests that the cache cannot judge. */
     private void ask() {
         request.route()
                 .backend()

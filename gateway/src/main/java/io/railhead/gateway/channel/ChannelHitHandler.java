@@ -14,9 +14,9 @@ import io.railhead.rdma.channel.RequestChannel;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The hit path of one channel: what is held whole, fresh by its rule and allowed goes out on the
- * channel's own thread. It makes nothing but the leases, the answer, what names the window and,
- * where that is wanted, a line of the access log.
+ * The hit path of one channel. Cached, fresh and permitted bytes are sent on the channel's own
+ * thread. A hit allocates only the leases, the response, the window and, if it is on, a line of the
+ * access log.
  */
 final class ChannelHitHandler {
     private final ObjectCache cache;
@@ -26,7 +26,7 @@ final class ChannelHitHandler {
     private final long windowBytes;
     private final @Nullable PageSlice[] slices;
 
-    /** @param windowBytes the most that one request may hold leased */
+    /** @param windowBytes the most bytes that one request may hold leased */
     ChannelHitHandler(Servability servability, long windowBytes, ChannelCounts counts,
             ChannelLog log) {
         this.cache = servability.cache();
@@ -37,7 +37,10 @@ final class ChannelHitHandler {
         this.slices = new @Nullable PageSlice[(int) (windowBytes / cache.pageBytes()) + 1];
     }
 
-    /** Delivers and answers, or changes nothing: then somebody has to be asked. */
+    /**
+     * Serves the request if it is a hit. Returns false, with nothing changed, if the store must be
+     * asked.
+     */
     boolean tryServe(RequestView request, CachedRoute known, RemoteBuffer window,
             RequestChannel channel) {
         long arrivedAtNanos = System.nanoTime();
@@ -73,7 +76,7 @@ final class ChannelHitHandler {
         return true;
     }
 
-    /** Whether more of it has to be fetched for whoever reads it bit by bit. */
+    /** Returns whether read-ahead is due, because the peer reads the object in sequence. */
     private boolean isReadOn(ObjectVersion version, long from, long to, CachedRoute known) {
         return to - from < version.sizeBytes()
                 && cache.readAhead().isDue(version, from, to, known.grant().principal());
@@ -97,7 +100,7 @@ final class ChannelHitHandler {
         return request.isSuffix() ? Math.max(0, size - request.rangeFirst()) : request.rangeFirst();
     }
 
-    /** One past the last byte asked for. */
+    /** Returns one past the last requested byte. */
     private static long to(RequestView request, long size) {
         boolean bounded = request.hasRange() && !request.isSuffix() && request.rangeLast() >= 0
                 && request.rangeLast() < size;

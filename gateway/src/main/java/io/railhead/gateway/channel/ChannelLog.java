@@ -10,7 +10,7 @@ import io.railhead.rdma.session.ClientSession;
 /** Writes one channel's requests into the access log. Any thread. */
 record ChannelLog(AccessLog log, ClientSession session, RequestSource asker) {
 
-    /** Whether anything is made of a request: a hit makes nothing else. */
+    /** Returns whether the log is on; a hit builds its log line only then. */
     boolean isOn() {
         return log.isOn();
     }

@@ -6,9 +6,9 @@ import io.railhead.gateway.object.write.RdmaPut;
 import io.railhead.protocol.channel.Answer;
 
 /**
- * PUT or UPLOAD_PART out of a peer's memory, answered over its channel.
+ * A PUT or UPLOAD_PART from the peer's memory, answered over its channel.
  *
- * @param bytes of the window, all of which are sent on or the upload fails
+ * @param bytes the window's length; all of them reach the store or the upload fails
  */
 record ChannelPut(ChannelExchange exchange, long bytes) implements RdmaPut.Client {
 

@@ -14,8 +14,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Serves the requests of all native channels. A fabric is given it before there is anything to
- * serve with: until {@link #open}, and again from {@link #drain} on, every request is declined.
+ * Serves the requests of all native channels. Fabrics hold this object before the gateway can
+ * serve. Every request is declined until {@link #open}, and again from {@link #drain} on.
  */
 public final class ChannelServer implements RequestHandler {
     private static final long POLL_MILLIS = 5;
@@ -24,7 +24,7 @@ public final class ChannelServer implements RequestHandler {
     private final Metrics metrics;
     private final AccessLog accessLog;
     private final Map<RequestChannel, PeerRequests> peers = new ConcurrentHashMap<>();
-    /** By the fabric's name. */
+    /** The counters by the fabric's name. */
     private final Map<String, ChannelCounts> counts = new ConcurrentHashMap<>();
     private volatile @Nullable ChannelServices opened;
 
@@ -34,12 +34,12 @@ public final class ChannelServer implements RequestHandler {
         this.accessLog = accessLog;
     }
 
-    /** Serves from now on. */
+    /** Starts serving. */
     public void open(ChannelServices services) {
         opened = services;
     }
 
-    /** Forgets the routes of remembered names after backends or rules have changed. Any thread. */
+    /** Forgets the cached routes after backends or rules have changed. Any thread. */
     public void rerouted() {
         peers.values().forEach(PeerRequests::forgetNames);
     }
@@ -67,7 +67,9 @@ public final class ChannelServer implements RequestHandler {
         channel.answer(Answer.declined(request.id(), reason));
     }
 
-    /** A channel's first request: channels share the event loops in turn. */
+    /**
+     * Registers a channel at its first request; channels are spread over the event loops in turn.
+     */
     private @Nullable PeerRequests meet(RequestChannel channel, ChannelServices with) {
         SessionCallers.Caller caller = with.callers().find(channel.session());
         if (caller == null) {
@@ -98,7 +100,7 @@ public final class ChannelServer implements RequestHandler {
         }
     }
 
-    /** Takes nothing more and waits for what is being answered, at most so long. Blocks. */
+    /** Takes no more requests, and waits for those under way, at most so long. Blocks. */
     public void drain(Duration atMost) throws InterruptedException {
         opened = null;
         long deadline = System.nanoTime() + atMost.toNanos();

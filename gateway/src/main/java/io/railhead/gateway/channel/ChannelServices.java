@@ -10,7 +10,7 @@ import io.railhead.gateway.request.Routes;
  * The services that native requests use.
  *
  * @param reads with the deadlines of native requests
- * @param windowBytes the most that one request may hold leased
+ * @param windowBytes the most bytes that one request may hold leased
  */
 public record ChannelServices(ReadServices reads, Routes routes, CredentialStore credentials,
         SessionCallers callers, AccessControl access, Admission admission, long windowBytes) {}

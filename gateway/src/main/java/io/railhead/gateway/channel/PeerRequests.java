@@ -33,11 +33,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Serves one channel's requests: hits at once, the rest on one event loop.
+ * Serves one channel's requests: hits at once, all others on one event loop.
  *
- * <p> Its calls come on the channel's own thread, which alone touches the remembered names, but
- * that anybody may have all of them forgotten; the table of outstanding requests is also changed by
- * the event loop.
+ * <p> Calls come on the channel's own thread, which alone uses the cached routes; any thread may
+ * clear them. The event loop, too, changes the table of outstanding requests.
  */
 final class PeerRequests {
     private static final int REMEMBERED = 512;
@@ -54,7 +53,7 @@ final class PeerRequests {
     private final TenantInFlight tenantInFlight;
     private Identity caller;
 
-    /** @param context the event loop of what is no hit */
+    /** @param context the event loop of requests that are no hits */
     PeerRequests(ChannelServices services, RequestChannel channel,
             SessionCallers.Caller caller,
             Context context, ChannelCounts counts, AccessLog accessLog) {
@@ -70,7 +69,7 @@ final class PeerRequests {
                 services.windowBytes(), counts, log);
     }
 
-    /** Names lead elsewhere from now on. Any thread. */
+    /** Drops all cached routes, after rules or backends have changed. Any thread. */
     void forgetNames() {
         names = new @Nullable CachedRoute[REMEMBERED];
     }
@@ -89,7 +88,7 @@ final class PeerRequests {
                 : counts.unexpected(channel, request.id(), request.operation(), thrown)));
     }
 
-    /** Hits are not counted among what is in flight: each session's own bound holds for them. */
+    /** Serves a request. Hits are not counted as in flight: the session's credits bound them. */
     private void serve(RequestView request) {
         services.admission().pass(tenantInFlight);
         boolean moves = request.operation() != RequestOperation.HEAD;
@@ -127,7 +126,10 @@ final class PeerRequests {
         }
     }
 
-    /** Whoever opened the session may have been withdrawn or changed since the last reload. */
+    /**
+     * Returns whether the session's opener is unchanged; a reload may have removed or changed the
+     * key.
+     */
     @SuppressWarnings("ReferenceEquality")
     private boolean isCallerStill() {
         Identity now = services.credentials().find(caller.key().id());
@@ -141,21 +143,22 @@ final class PeerRequests {
         return true;
     }
 
-    /** Why this caller's window is not used, whatever the object; null if it is. */
+    /** Returns why this caller's window cannot be used, whatever the object; null if it can be. */
     private @Nullable String unusable(RequestView request) {
         Principal principal = caller.principal();
         boolean isWrite = request.operation().isWrite();
         if (isWrite ? !principal.rdmaPut() : !principal.rdmaGet()) {
             return "permission";
         }
-        // An empty object needs no window, and a window of nothing is none.
+        // An empty object needs no window, and an empty window cannot be registered.
         return isWrite && request.window() == 0 ? "empty" : null;
     }
 
-    /** Null for a bucket that cannot be. */
+    /** Returns the route of the request's name; null if no bucket can have the name. */
     private @Nullable CachedRoute know(RequestView request) {
         int at = request.nameHash() & (REMEMBERED - 1);
-        // Once: where others take its place meanwhile, what is found is not kept among them.
+        // Read once: if a reload replaces the array meanwhile, the route found is not kept in the
+        // new one.
         @Nullable
         CachedRoute[] remembered = names;
         CachedRoute known = remembered[at];
@@ -209,7 +212,7 @@ final class PeerRequests {
         exchange.execute(() -> serve(exchange, request, known, window));
     }
 
-    /** On the event loop. */
+    /** Serves the request on the event loop. */
     private void serve(ChannelExchange exchange, Request request, CachedRoute known,
             @Nullable RemoteBuffer window) {
         if (exchange.isOver()) {
@@ -267,7 +270,7 @@ final class PeerRequests {
         Headers.Builder headers = Headers.builder();
         switch (request.range()) {
             case RequestRange.All _ -> {
-                // No header asks for it.
+                // The whole object needs no Range header.
             }
             case RequestRange.Between(long first, long last) ->
                 headers.add("range", "bytes=" + first + "-" + last);

@@ -8,14 +8,14 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** By which access key each session was opened, for as long as it lasts. Any thread. */
+/** The access keys by which sessions were opened, as long as the sessions last. Any thread. */
 public final class SessionCallers {
     private final Map<ClientSession, Caller> callers = new ConcurrentHashMap<>();
 
-    /** Who opened a session, and from where. */
+    /** The identity that opened a session, and the address of its request. */
     public record Caller(Identity identity, RequestSource asker) {}
 
-    /** The session was opened by a request that this caller signed. */
+    /** Registers a session that was opened by this caller's signed request. */
     public void opened(ClientSession clientSession, Caller caller) {
         callers.put(clientSession, caller);
         if (clientSession instanceof PeerSession peer) {

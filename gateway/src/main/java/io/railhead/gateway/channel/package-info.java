@@ -1,6 +1,6 @@
 /**
  * Requests over the native channel: hits on the channel's own thread, all others by the operations
- * that HTTP requests are served by.
+ * that serve HTTP requests.
  */
 @NullMarked
 package io.railhead.gateway.channel;

@@ -10,13 +10,14 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The adapters' addresses that a configuration means, out of one reading of the devices. */
+/** Chooses the adapters' addresses for a configuration from one reading of the devices. */
 public final class Adapters {
     private Adapters() {}
 
     /**
-     * One choice for each address under {@code rdma.verbs.listen}, or one for the pinned GID, or
-     * one for each port that can be used; at least one. The same whether verbs are enabled or not.
+     * Returns one choice for each address under {@code rdma.verbs.listen}, or one for the pinned
+     * GID, or one for each usable port; at least one. The choice is the same whether verbs are
+     * enabled or not.
      */
     public static List<GidChoice> choose(Rdma rdma, List<RdmaDevice> all) {
         VerbsConfig.Pin pin = rdma.verbs().pin();
@@ -43,7 +44,7 @@ public final class Adapters {
         return ports.isEmpty() ? List.of(GidChoice.of(devices, request)) : ports;
     }
 
-    /** The GIDs by which peers may come, whatever their addresses. */
+    /** Returns the GIDs by which peers may connect, whatever their addresses. */
     public static GidRequest wanted(Rdma rdma) {
         return new GidRequest(rdma.gidType(), Optional.empty(),
                 Optional.ofNullable(pinned(rdma.verbs().pin())));

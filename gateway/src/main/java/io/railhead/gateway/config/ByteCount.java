@@ -1,6 +1,6 @@
 package io.railhead.gateway.config;
 
-/** A size as people write it: {@code 4GiB}, {@code 512MiB}, {@code 64KiB} or plain bytes. */
+/** A size in configuration: {@code 4GiB}, {@code 512MiB}, {@code 64KiB} or plain bytes. */
 public record ByteCount(long bytes) {
     public static final ByteCount UNLIMITED = new ByteCount(Long.MAX_VALUE);
 
@@ -10,7 +10,7 @@ public record ByteCount(long bytes) {
         }
     }
 
-    /** Throws IllegalArgumentException saying what is wrong if it is not a size. */
+    /** Parses a size. Throws IllegalArgumentException that names the fault. */
     public static ByteCount parse(String text) {
         Quantity quantity = Quantity.split(text, "a size such as 4GiB, 512MiB, 64KiB");
         int shift = switch (quantity.unit()) {

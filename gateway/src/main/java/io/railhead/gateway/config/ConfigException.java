@@ -1,6 +1,6 @@
 package io.railhead.gateway.config;
 
-/** A file of the site's that cannot be used; its message is one line naming file, key and mend. */
+/** A configuration file that cannot be used; its message is one line with file, key and cure. */
 public final class ConfigException extends Exception {
     private static final long serialVersionUID = 1L;
 

@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
 
 /**
- * Reads {@code railhead.yaml}. Every key and default stands here, in {@link StoreLoader},
+ * Reads {@code railhead.yaml}. Every key and default is defined here, or in {@link StoreLoader},
  * {@link RuleLoader}, {@link RdmaLoader}, {@link VerbsLoader} and {@link DcLoader}; relative paths
  * start at the file's folder.
  */
@@ -41,9 +41,12 @@ public final class ConfigLoader {
     private static final long MIN_PAGE_BYTES = 64 << 10;
     private static final long MAX_PAGE_BYTES = 1 << 20;
     private static final int MAX_PIN_PERCENT = 80;
-    /** In milliseconds it is an int. */
+    /** The longest time whose milliseconds fit an int. */
     private static final Duration LONGEST_IDLE = Duration.ofDays(24);
-    /** What a tenth of it takes, other work of the cache's timer waits for: some milliseconds. */
+    /**
+     * The cache's timer scrubs a tenth of this at a time, which delays its other work by
+     * milliseconds.
+     */
     private static final long MAX_SCRUB_BYTES = 1 << 30;
     private static final Map<String, Verify> VERIFY = new TreeMap<>(
             Map.of("scrub", Verify.SCRUB, "always", Verify.ALWAYS));
@@ -63,12 +66,14 @@ public final class ConfigLoader {
         this.folder = folder;
     }
 
-    /** Reads and checks the file; what is understood but not served yet is refused too. */
+    /**
+     * Reads and checks the file; keys that are understood but not supported yet are refused too.
+     */
     public static GatewayConfig load(Path file) throws ConfigException {
         return load(file, (path, kind, otherwise) -> {});
     }
 
-    /** The file's content, when it has been read already; the path is for messages and folders. */
+    /** Parses content that has been read already; the path is for messages and folders. */
     public static GatewayConfig parse(Path file, byte[] content) throws ConfigException {
         Settings settings = new Settings((path, kind, otherwise) -> {});
         return new ConfigLoader(folder(file))
@@ -79,7 +84,7 @@ public final class ConfigLoader {
         return requireNonNullElse(file.toAbsolutePath().getParent(), file);
     }
 
-    /** @param listener hears of the keys that a file like this one may have */
+    /** @param listener receives every key that such a file may have */
     static GatewayConfig load(Path file, Section.Listener listener) throws ConfigException {
         Settings settings = new Settings(listener);
         return new ConfigLoader(folder(file)).load(YamlFile.read(file).heardBy(settings), settings);
@@ -215,7 +220,7 @@ public final class ConfigLoader {
         return principal;
     }
 
-    /** As the kernel has it: no resolver is asked. */
+    /** Returns the kernel's host name, without a resolver. */
     private static String hostName() {
         try {
             String name = Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();
@@ -363,7 +368,7 @@ public final class ConfigLoader {
         return access;
     }
 
-    /** A file that must be there. */
+    /** Returns the path of a file that must exist. */
     static Path existing(Path folder, Section section, String key, String name)
             throws ConfigException {
         Path path = folder.resolve(name);

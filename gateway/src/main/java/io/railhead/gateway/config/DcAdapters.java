@@ -13,15 +13,15 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The ports that {@code rdma.dc} may mean, out of one reading of the devices. */
+/** Chooses the ports of {@code rdma.dc} from one reading of the devices. */
 public final class DcAdapters {
     private DcAdapters() {}
 
     /**
-     * The port that is named, or each that has a GID of the kind, in their order; whether it is
-     * active, and one of mlx5's, its fabric sees.
+     * Returns the named port, or each port with a fitting GID, in order. The fabric checks later
+     * whether the port is active and an mlx5 one.
      *
-     * @param device in place of the one that is configured; null: that one
+     * @param device replaces the configured device; null for that one
      */
     public static List<DcFabricConfig> choose(Rdma rdma, List<RdmaDevice> devices, DcKey key,
             @Nullable String device) {

@@ -5,7 +5,7 @@ import io.railhead.gateway.config.DcConfig.Sending;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** Reads {@code rdma.dc:}; what is not its own is read as {@link VerbsLoader} does. */
+/** Reads {@code rdma.dc:}; keys that it shares are read as {@link VerbsLoader} does. */
 final class DcLoader {
     private final Path folder;
 

@@ -3,11 +3,11 @@ package io.railhead.gateway.config;
 import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
-/** Guesses which word was meant. */
+/** Guesses the intended word. */
 final class DidYouMean {
     private DidYouMean() {}
 
-    /** The word fewest edits away, or null if none is near. */
+    /** Returns the known word with the fewest edits; null if none is near. */
     static @Nullable String nearest(String word, Collection<String> known) {
         String nearest = null;
         int best = Math.max(2, word.length() / 3) + 1;
@@ -21,7 +21,7 @@ final class DidYouMean {
         return nearest;
     }
 
-    /** Levenshtein's, row by row. */
+    /** Returns the Levenshtein distance, computed row by row. */
     private static int distance(String a, String b) {
         int[] row = new int[b.length() + 1];
         for (int j = 0; j <= b.length(); j++) {

@@ -15,12 +15,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A few small files that belong together, read again when the content of one has changed. Content
- * that cannot be used leaves what was read before in force.
+ * A few small files that belong together, read again when the content of one has changed. Unusable
+ * content leaves the earlier content in force.
  *
- * <p> The content itself is compared, once a second, and used when it was the same twice: neither
- * times nor inodes tell all the ways files are replaced (a projected Kubernetes secret swaps a link
- * two levels up).
+ * <p> The content itself is compared once a second, and used when two readings agree. Times and
+ * inodes do not show every replacement: a projected Kubernetes secret swaps a link two levels up.
  */
 public final class FileWatch implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(FileWatch.class);
@@ -31,36 +30,38 @@ public final class FileWatch implements AutoCloseable {
     private final User user;
     private final CountDownLatch closed = new CountDownLatch(1);
     private volatile Outcome outcome = _ -> {};
-    /** What was seen last, usable or not. Guarded by this. */
+    /** The last content read, usable or not. Guarded by this object's monitor. */
     private List<byte[]> lastSeen = List.of();
-    /** What was there a second ago; nothing where it could not be read. Guarded by this. */
+    /**
+     * The content a second ago; empty if it could not be read. Guarded by this object's monitor.
+     */
     private List<byte[]> glimpsed = List.of();
 
-    /** Takes the files' content, in order; throws in one line what is wrong with it. */
+    /** Takes the files' content, in order; throws one line with the fault. */
     @FunctionalInterface
     public interface User {
         void use(List<byte[]> contents) throws ConfigException;
     }
 
-    /** Is told of each changed content whether it could be used. */
+    /** Learns of each changed content whether it is in force. */
     @FunctionalInterface
     public interface Outcome {
 
-        /** @param refusal why it could not, in one line; "" where it is in force */
+        /** @param refusal why it is not, in one line; "" if it is */
         void reloaded(String refusal);
     }
 
     /**
-     * Files not read yet.
+     * Creates a watch of files that are not read yet.
      *
-     * @param key of the configuration, for messages
-     * @param user is called by whoever loads or looks, one at a time
+     * @param key the configuration's key, for messages
+     * @param user called by the thread that loads or looks, one at a time
      */
     public FileWatch(String key, List<Path> files, User user) {
         this(key, List.copyOf(files)::stream, user);
     }
 
-    /** @param files looked up anew each time: which they are may follow from what they hold */
+    /** @param files looked up each time: the list may depend on the files' content */
     public FileWatch(String key, Supplier<Stream<Path>> files, User user) {
         this.key = key;
         this.files = () -> files.get().toList();
@@ -68,9 +69,9 @@ public final class FileWatch implements AutoCloseable {
     }
 
     /**
-     * Hands the content over now, and then whenever it has changed, on a virtual thread. Blocks.
+     * Passes the content on now, and after each change, on a virtual thread. Blocks.
      *
-     * @throws IllegalArgumentException where it cannot be read or used now
+     * @throws IllegalArgumentException if it cannot be read or used now
      */
     public static FileWatch start(String key, List<Path> files, User user, Outcome outcome) {
         FileWatch watch = new FileWatch(key, files, user);
@@ -84,7 +85,7 @@ public final class FileWatch implements AutoCloseable {
         return watch;
     }
 
-    /** Hands the content over for the first time. Blocks. */
+    /** Passes the content on for the first time. Blocks. */
     public synchronized void load() throws ConfigException {
         try {
             lastSeen = read();
@@ -94,7 +95,7 @@ public final class FileWatch implements AutoCloseable {
         user.use(lastSeen);
     }
 
-    /** The same where something was handed over before, which stays in force if need be. Blocks. */
+    /** Passes the content on; if it cannot be used, the earlier content stays in force. Blocks. */
     public synchronized void loadOrWarn() {
         try {
             load();
@@ -103,12 +104,12 @@ public final class FileWatch implements AutoCloseable {
         }
     }
 
-    /** Who is told of each change, on the thread that looks. */
+    /** Sets the listener of changes, called on the reading thread. */
     public void tell(Outcome listener) {
         outcome = listener;
     }
 
-    /** Starts looking once a second, on a virtual thread, until closed. */
+    /** Starts reading once a second, on a virtual thread, until closed. */
     public void watch() {
         Thread.ofVirtual().name(key + "-watch").start(this::watchUntilClosed);
     }
@@ -134,7 +135,10 @@ public final class FileWatch implements AutoCloseable {
         }
     }
 
-    /** Looks if they are as they were the last time: what is being written will be another. */
+    /**
+     * Uses the content if it equals that of the last glance: a file that is being written still
+     * changes.
+     */
     synchronized void glance() {
         List<byte[]> now;
         try {
@@ -149,7 +153,7 @@ public final class FileWatch implements AutoCloseable {
         }
     }
 
-    /** Looks at the files now. Blocks. The watch outlives whatever they hold. */
+    /** Reads the files now. Blocks. The watch survives any content. */
     public synchronized void look() {
         try {
             List<byte[]> contents = read();
@@ -168,7 +172,7 @@ public final class FileWatch implements AutoCloseable {
         outcome.reloaded("");
     }
 
-    /** Uses the files as they are now, changed or not: somebody asked for it. Blocks. */
+    /** Uses the current content, changed or not, on request. Blocks. */
     public synchronized void reread() {
         try {
             use(read());
@@ -182,7 +186,7 @@ public final class FileWatch implements AutoCloseable {
                 .allMatch(i -> Arrays.equals(some.get(i), others.get(i)));
     }
 
-    /** A file that is away, as while it is replaced, is said once. */
+    /** Reports a failure. A missing file, as during a replacement, is reported once. */
     private void failed(Throwable cause) {
         if (cause instanceof IOException) {
             if (lastSeen.isEmpty()) {

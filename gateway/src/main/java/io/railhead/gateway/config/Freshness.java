@@ -5,15 +5,15 @@ import java.time.Duration;
 /** The highest age of a cached response. */
 public sealed interface Freshness {
 
-    /** The store's own read-after-write: each hit is revalidated. */
+    /** Revalidates each hit, which gives the store's own read-after-write. */
     record Strong() implements Freshness {}
 
-    /** Never asked again. */
+    /** Never revalidates. */
     record Immutable() implements Freshness {}
 
-    /** Stale at most this long. */
+    /** Revalidates after this age. */
     record Bounded(Duration age) implements Freshness {}
 
-    /** All writes go through this gateway; asked again after this long. */
+    /** Revalidates after this age; all writes go through this gateway. */
     record Exclusive(Duration age) implements Freshness {}
 }

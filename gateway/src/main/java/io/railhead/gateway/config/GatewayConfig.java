@@ -19,10 +19,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
 
 /**
- * {@code railhead.yaml} whole, checked, defaults filled in.
+ * The whole {@code railhead.yaml}, checked, with defaults filled in.
  *
- * @param settings the same as the file has it, to be shown: by key, secrets masked
- * @param warnings one line for each key of the file that has no effect any more
+ * @param settings the values by key for display, with secrets masked
+ * @param warnings one line for each key that has no effect any more
  */
 public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> backends, Rules rules,
         Rdma rdma, Admin admin, Log log, @Nullable Tracing tracing,
@@ -32,7 +32,10 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
         backends = Collections.unmodifiableMap(new LinkedHashMap<>(backends));
     }
 
-    /** In the order of the reference. What another configuration changes elsewhere is reloaded. */
+    /**
+     * Returns the changed keys that need a restart, in the reference's order; other changes are
+     * reloaded.
+     */
     public List<String> keysThatNeedARestart(GatewayConfig next) {
         Set<String> keys = new LinkedHashSet<>(settings.keySet());
         keys.addAll(next.settings.keySet());
@@ -45,16 +48,15 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
     /**
      * The front door.
      *
-     * @param name of this gateway, where several are listed
-     * @param credentials need not be there under {@link AuthMode#PASS_THROUGH}
-     * @param domains host name suffixes behind which a virtual-host bucket stands, lower case
-     * @param eventLoops never 0: the machine's cores are already filled in
+     * @param name the name of this gateway, where several are listed
+     * @param credentials may be missing under {@link AuthMode#PASS_THROUGH}
+     * @param domains host name suffixes of virtual-host buckets, lower case
+     * @param eventLoops never 0: the machine's cores are filled in
      * @param allowCleartext whether several tenants may use RDMA without TLS
-     * @param tls null: plain HTTP
-     * @param events null: no events are taken
-     * @param sole whether no other gateway, and nobody past this one, writes to what exclusive
-     *            rules match
-     * @param minRate in a second, on average over the idle timeout, of a body that is waited for
+     * @param tls null for plain HTTP
+     * @param events null if events are not accepted
+     * @param sole whether every write to objects of exclusive rules goes through this gateway
+     * @param minRate the lowest average rate of a body, a second, over the idle timeout
      */
     public record Gateway(String name, ListenAddress listen, ListenAddress health, Path credentials,
             List<String> domains, Duration drain, ByteCount maxHeader, Duration headerTimeout,
@@ -68,17 +70,17 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
     }
 
     /**
-     * What is taken on at a time; 0 is what the machine is good for.
+     * The limits of admission; 0 for the machine's default.
      *
-     * @param bytes of bodies in flight
+     * @param bytes the most bytes of bodies in flight
      */
     public record Admission(int requests, ByteCount bytes, int connections) {}
 
     /**
      * PEM files of the front door, read again when they change.
      *
-     * @param certificate the server's own first, then those that vouch for it
-     * @param clientCa null: clients need no certificate
+     * @param certificate the server's own first, then its issuers
+     * @param clientCa null if clients need no certificate
      */
     public record Tls(Path certificate, Path key, @Nullable Path clientCa) {}
 
@@ -86,16 +88,16 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
     public record Events(Path tokenFile) {}
 
     /**
-     * Who may come in.
+     * The authentication and authorization of callers.
      *
-     * @param trustedPrincipal who everybody is; null unless the network is trusted
-     * @param policy who may do what; null leaves it to the stores
-     * @param sigV2 whether signatures of version 2 are verified, or refused
+     * @param trustedPrincipal the principal of every caller; null unless the network is trusted
+     * @param policy the policy file; null leaves permissions to the stores
+     * @param sigV2 whether version 2 signatures are verified; otherwise they are refused
      */
     public record Access(AuthMode mode, @Nullable String trustedPrincipal,
             @Nullable Path policy, boolean sigV2) {}
 
-    /** How callers are known. */
+    /** The methods of authentication. */
     public enum AuthMode {
         VERIFY,
         PASS_THROUGH,
@@ -105,12 +107,12 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
     /**
      * Registered memory.
      *
-     * @param hugePages null: ordinary pages
-     * @param pinLimit of what may hold cached data
-     * @param readAhead 0 ahead of one place: none
-     * @param tenants who has a quota or a floor
-     * @param verify when bytes that changed in memory are found
-     * @param scrub so much of them is looked at each second in the background
+     * @param hugePages null for ordinary pages
+     * @param pinLimit the part of the cacheable memory for pins
+     * @param readAhead 0 bytes of window for none
+     * @param tenants the tenants that have a quota or a floor
+     * @param verify when corrupt bytes are detected
+     * @param scrub the bytes verified each second in the background
      */
     public record Cache(ByteCount memory, ByteCount page, Percent reserve, boolean lock,
             @Nullable HugePageSize hugePages, ByteCount window, ByteCount run,
@@ -121,29 +123,29 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
         }
     }
 
-    /** When a page's bytes are compared with its checksum. */
+    /** The time when a page's bytes are compared with its checksum. */
     public enum Verify {
         /** In the background only. */
         SCRUB,
-        /** And before they are handed out, each time. */
+        /** In the background, and before each read. */
         ALWAYS
     }
 
-    /** What is fetched ahead of one place in an object, and of all of a tenant's together. */
+    /** The limits of read-ahead for one reader, and for a tenant. */
     public record ReadAhead(ByteCount window, ByteCount perTenant) {}
 
     /**
-     * One of {@code backends:}.
+     * One entry of {@code backends:}.
      *
-     * @param probeBucket where what the store can do may be tried; null tries less
+     * @param probeBucket the bucket for probes that write; null for probes that only read
      */
     public record Store(BackendConfig backend, @Nullable String probeBucket) {}
 
     /**
      * One-sided delivery.
      *
-     * @param gidType of the adapters' addresses
-     * @param dialects served beside the one that every client can speak
+     * @param gidType the type of the adapters' addresses
+     * @param dialects dialects served besides {@code x-amz-rdma-token}
      */
     public record Rdma(Loopback loopback, VerbsConfig verbs, DcConfig dc,
             GidType gidType, Advertise advertise, Channel channel,
@@ -151,7 +153,7 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
             Duration fenceTimeout, PutDecline putDecline, Dialects.Served dialects,
             int maxSessionsPerPrincipal, Duration tokenAge, Pairs pairs) {
 
-        /** Whether bytes go over RDMA adapters. */
+        /** Returns whether any fabric over RDMA adapters is enabled. */
         public boolean usesAdapters() {
             return verbs.enabled() || dc.enabled();
         }
@@ -161,16 +163,16 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      * Queue pairs that are paired over HTTP.
      *
      * @param hipobj whether hipobj-rc-v2 is served
-     * @param idle without a transfer, after which one ends
-     * @param staging of all memory together that clients may write into; 0: they may not
+     * @param idle the time without a transfer after which a pair ends
+     * @param staging the most memory that clients may write into, in all; 0 for none
      */
     public record Pairs(boolean hipobj, Duration idle, ByteCount staging) {}
 
     /**
-     * What peers are told instead of the adapters' addresses.
+     * The addresses that peers are told in place of the adapters' own.
      *
-     * @param addresses none: the adapters'
-     * @param port 0: the one that is listened on
+     * @param addresses empty for the adapters' own
+     * @param port 0 for the listening port
      */
     public record Advertise(List<String> addresses, int port) {
         public Advertise {
@@ -181,26 +183,26 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
     /**
      * The native request channel, over every fabric.
      *
-     * @param maxRequests of one session without their answer
-     * @param keepAlive how often a peer says something at least
+     * @param maxRequests the most unanswered requests of a session
+     * @param keepAlive the longest interval between a peer's messages
      * @param requestTimeout from a request's arrival until its transfer is declined or fenced
      */
     public record Channel(int maxRequests, Duration keepAlive, Duration requestTimeout) {}
 
     /**
-     * The fabric of one host.
+     * The loopback fabric of one host.
      *
-     * @param named whether the file says anything of it: then it stops the start where it cannot be
-     *            had, and is off otherwise
-     * @param crossMemory whether processes may have their own, unshared memory attached to
+     * @param named whether the file mentions it: then its absence stops the start; otherwise it is
+     *            off
+     * @param crossMemory whether processes may register private memory
      */
     public record Loopback(boolean enabled, Path socket, boolean crossMemory, boolean named) {}
 
-    /** How a PUT whose token is declined is answered. */
+    /** The response to a PUT whose token is declined. */
     public enum PutDecline {
         /** 501, as deployed clients expect. */
         FAIL_CLOSED,
-        /** As the draft specification has it. */
+        /** The draft specification's response. */
         SPEC
     }
 
@@ -208,27 +210,27 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
     public record Admin(boolean enabled, ListenAddress listen) {}
 
     /**
-     * What is written down.
+     * The configuration of logs.
      *
-     * @param json whether a line of the application's log is a JSON object
+     * @param json whether the application's log has JSON lines
      * @param level of the application's log
-     * @param access null: no access log
+     * @param access null for no access log
      */
     public record Log(boolean json, Level level, @Nullable AccessFile access) {}
 
     /**
      * The access log.
      *
-     * @param path null: standard output
-     * @param roll a file of more bytes is compressed and set aside
+     * @param path null for standard output
+     * @param roll a file with more bytes is compressed and renamed
      */
     public record AccessFile(@Nullable Path path, ByteCount roll, int keepDays) {}
 
     /**
      * Traces of HTTP requests.
      *
-     * @param endpoint of a collector that takes OTLP over HTTP, without the path
-     * @param sample of the requests that do not say whether they are traced
+     * @param endpoint a collector of OTLP over HTTP, without the path
+     * @param sample the part of requests that are traced, among those that do not say it
      */
     public record Tracing(URI endpoint, Percent sample) {}
 }

@@ -8,8 +8,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Settings outside the configuration by which programs commonly choose a proxy. None of them counts
- * here, and whoever has set one may believe that it does.
+ * Proxy settings outside the configuration. The gateway ignores all of them, so an operator who has
+ * set one should be told.
  */
 public final class IgnoredProxies {
     private static final Set<String> VARIABLES = Set.of("http_proxy", "https_proxy", "all_proxy",
@@ -19,7 +19,9 @@ public final class IgnoredProxies {
 
     private IgnoredProxies() {}
 
-    /** The names that are such settings, in order; properties as they stand on a command line. */
+    /**
+     * Returns the names that are such settings, in order; properties in the form of a command line.
+     */
     public static List<String> among(Collection<String> variables, Collection<String> properties) {
         Set<String> found = new TreeSet<>();
         variables.stream()

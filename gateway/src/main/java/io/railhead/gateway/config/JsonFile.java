@@ -16,7 +16,7 @@ public final class JsonFile {
 
     private JsonFile() {}
 
-    /** The file's content, when it has been read already; the path is for messages. */
+    /** Parses content that has been read already; the path is for messages. */
     public static Section parse(Path file, byte[] content) throws ConfigException {
         String name = file.getFileName() == null ? file.toString() : file.getFileName().toString();
         try {

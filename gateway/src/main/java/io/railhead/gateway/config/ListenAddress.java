@@ -8,7 +8,7 @@ package io.railhead.gateway.config;
  */
 public record ListenAddress(String host, int port) {
 
-    /** Throws IllegalArgumentException saying what is wrong if it is not host:port. */
+    /** Parses host:port. Throws IllegalArgumentException that names the fault. */
     public static ListenAddress parse(String text) {
         int colon = text.lastIndexOf(':');
         String host = colon < 0 ? "" : text.substring(0, colon);

@@ -7,10 +7,10 @@ import java.nio.file.Path;
 /**
  * The requirements of a configuration on the machine.
  *
- * @param storeConnections to all backends together, at most
+ * @param storeConnections the most connections to all backends together
  */
 public record MachineNeeds(Cache cache, Rdma rdma, int storeConnections) {
-    /** Files, threads' descriptors and listeners of a gateway that serves nobody. */
+    /** The descriptors of a gateway without clients: files, threads and listeners. */
     public static final int OWN_DESCRIPTORS = 512;
 
     private static final Path FOLDER = Path.of("/etc/railhead");
@@ -24,7 +24,7 @@ public record MachineNeeds(Cache cache, Rdma rdma, int storeConnections) {
                         .sum());
     }
 
-    /** Of a configuration that says nothing, and has one backend. */
+    /** Returns the needs of an empty configuration with one backend. */
     public static MachineNeeds defaults() {
         try {
             Section nothing = Section.root("defaults", null);

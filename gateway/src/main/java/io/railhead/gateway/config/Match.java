@@ -3,13 +3,15 @@ package io.railhead.gateway.config;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A rule's condition; null is any.
+ * A rule's condition; null matches anything.
  *
- * @param bucket a glob: a star stands for any characters
+ * @param bucket a glob, in which a star matches any characters
  */
 record Match(@Nullable String bucket, @Nullable String prefix, @Nullable String tenant) {
 
-    /** A request that names no bucket is met only by conditions that do not ask for one. */
+    /**
+     * Returns whether a request matches. One without a bucket matches only conditions without one.
+     */
     boolean test(String tenant, @Nullable String bucket, String key) {
         return (this.tenant == null || this.tenant.equals(tenant))
                 && (this.bucket == null || (bucket != null && globs(this.bucket, bucket)))
@@ -20,7 +22,7 @@ record Match(@Nullable String bucket, @Nullable String prefix, @Nullable String 
         return bucket == null && prefix == null && tenant == null;
     }
 
-    /** Linear but for the stars: on a mismatch only the last star takes one more character. */
+    /** Linear except for stars: at a mismatch, only the last star takes one more character. */
     static boolean globs(String glob, String text) {
         int g = 0;
         int t = 0;

@@ -1,6 +1,6 @@
 package io.railhead.gateway.config;
 
-/** A share of something, in whole hundredths. */
+/** A part of a whole, in whole percent. */
 public record Percent(int value) {
 
     public Percent {

@@ -3,7 +3,7 @@ package io.railhead.gateway.config;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 
-/** A whole number and the unit behind it. */
+/** A whole number with its unit. */
 record Quantity(String text, long count, String unit, String wanted) {
     private static final Duration LONGEST = Duration.ofDays(36_500);
 

@@ -29,7 +29,10 @@ final class RdmaLoader {
             .collect(Collectors.toMap(GidType::configured, type -> type, (one, _) -> one,
                     TreeMap::new));
 
-    /** Of the kernel's 107, a dot and a process's number follow while it is being bound. */
+    /**
+     * The kernel allows 107 bytes; a dot and a process's number are appended while the socket is
+     * bound.
+     */
     private static final int MAX_SOCKET_BYTES = 99;
 
     private final Path folder;
@@ -38,7 +41,7 @@ final class RdmaLoader {
         this.folder = folder;
     }
 
-    /** @param slice the most that one work request carries: limits below it would let none pass */
+    /** @param slice the most bytes of one work request: smaller limits would admit none */
     Rdma load(Section section, ByteCount slice) throws ConfigException {
         section.retired("provider", "foreign", "rdma-core is always called by Railhead itself");
         Section dialects = section.section("dialects");

@@ -3,23 +3,23 @@ package io.railhead.gateway.config;
 import java.time.Duration;
 
 /**
- * The resolved rule of a request, all values filled in.
+ * The resolved rule of a request, with all values filled in.
  *
  * @param backend a key of {@link GatewayConfig#backends}
- * @param rememberAuthorization how long the store's yes is remembered; zero asks each time
+ * @param rememberAuthorization how long a store's permission is remembered; zero for never
  * @param maxObject larger objects are not cached
- * @param shared whether one namespace holds for all principals
- * @param staleIfError whether a hit that cannot be revalidated may be served
- * @param verifyFills whether what is fetched must come to the store's checksum
- * @param policyDecides whether the policy file alone says who may read a hit
- * @param promisedAtNanos since when the freshness holds, by the gateway's clock: what was learnt
- *            before is asked for once more where the rule asks no more afterwards
+ * @param shared whether all principals share one namespace
+ * @param staleIfError whether a hit may be served that cannot be revalidated
+ * @param verifyFills whether fetched bytes must match the store's checksum
+ * @param policyDecides whether the policy file alone decides who may read a hit
+ * @param promisedAtNanos since when the freshness holds, on the gateway's clock: objects learnt
+ *            before are revalidated once, even by a rule that never revalidates
  */
 public record Rule(String backend, Freshness freshness, Duration rememberAuthorization,
         CacheMode cache, boolean rdma, ByteCount maxObject, boolean shared,
         boolean staleIfError, boolean verifyFills, boolean policyDecides, long promisedAtNanos) {
 
-    /** One that holds from the start, when nothing has been learnt yet. */
+    /** A rule in force since the start, when nothing had been learnt yet. */
     public Rule(String backend, Freshness freshness, Duration rememberAuthorization,
             CacheMode cache, boolean rdma, ByteCount maxObject, boolean shared,
             boolean staleIfError, boolean verifyFills, boolean policyDecides) {

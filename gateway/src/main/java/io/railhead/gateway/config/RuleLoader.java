@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** Reads {@code rules:}, and adds the one that matches everything. */
+/** Reads {@code rules:}, and adds the default rule. */
 final class RuleLoader {
     private static final Map<String, Freshness> WORDS = words();
     private static final Map<String, CacheMode> CACHE_MODES = cacheModes();
@@ -19,7 +19,7 @@ final class RuleLoader {
     private final Set<String> stores;
     private final boolean sole;
 
-    /** @param sole whether every write goes through this one gateway, as its owner says */
+    /** @param sole whether every write goes through this one gateway, as the operator declares */
     RuleLoader(Set<String> stores, boolean sole) {
         this.stores = stores;
         this.sole = sole;

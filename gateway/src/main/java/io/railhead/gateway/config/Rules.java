@@ -6,7 +6,7 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The rules in order; the first that matches holds. Any thread, no allocation. */
+/** The rules in order; the first match applies. Any thread, no allocation. */
 public final class Rules {
     private final Entry[] entries;
 
@@ -25,7 +25,7 @@ public final class Rules {
     }
 
     /**
-     * The rule that holds; never null.
+     * Returns the matching rule; never null.
      *
      * @param bucket null for requests to the service itself
      * @param key decoded; "" for the bucket itself
@@ -40,10 +40,10 @@ public final class Rules {
     }
 
     /**
-     * The same rules in force after others. One keeps the moment of its promise where it and all
-     * before it stand unchanged, and so matches what it has matched.
+     * Returns the same rules, to replace earlier ones. A rule keeps the time of its promise if it
+     * and all rules before it are unchanged, since it then matches the same requests as before.
      *
-     * @param nowNanos the moment of every other promise
+     * @param nowNanos the time of every other promise
      */
     public Rules after(Rules earlier, long nowNanos) {
         List<Entry> promised = new ArrayList<>();
@@ -56,7 +56,7 @@ public final class Rules {
         return new Rules(promised);
     }
 
-    /** The number of the first such rule; -1 for none. */
+    /** Returns the number of the first such rule; -1 for none. */
     int first(Predicate<Rule> condition) {
         for (int i = 0; i < entries.length; i++) {
             if (condition.test(entries[i].rule)) {
@@ -66,7 +66,7 @@ public final class Rules {
         return -1;
     }
 
-    /** In order, the default last. */
+    /** Returns the rules in order, the default last. */
     public List<Rule> all() {
         return Stream.of(entries).map(Entry::rule).toList();
     }

@@ -13,8 +13,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A mapping in a YAML file, asked for key by key. Each refusal is one line: file, key, what is
- * wrong, the mend. {@link #close} refuses whatever was not asked for. Single-threaded.
+ * A mapping in a YAML file, read key by key. Each refusal is one line: file, key, fault, cure.
+ * {@link #close} refuses keys that were not read. Single-threaded.
  */
 public final class Section {
     private final String file;
@@ -23,25 +23,25 @@ public final class Section {
     private final Set<String> asked = new LinkedHashSet<>();
     private final Listener listener;
 
-    /** Hears of every key that is asked for: so the reference is never older than the code. */
+    /** Receives every key that the code reads, so that the reference is always complete. */
     @FunctionalInterface
     interface Listener {
 
         /**
-         * @param path with the names that the file gives
-         * @param kind of value, in words
-         * @param otherwise "" without a default
+         * @param path with the names in the file
+         * @param kind the kind of value, in words
+         * @param otherwise the default; "" for none
          */
         void asked(String path, String kind, String otherwise);
 
-        /** What holds: as the file says it, or else the default. */
+        /** Receives the value in force: the file's, or else the default. */
         default void said(String path, String value) {
-            // Who wants the keys need not want their values.
+            // Listeners for keys may ignore values.
         }
 
-        /** The file has a key that has no effect any more; the warning names it. */
+        /** Receives a warning about a key in the file that has no effect any more. */
         default void retired(String warning) {
-            // Only those who start a gateway warn.
+            // Only a gateway's start prints warnings.
         }
     }
 
@@ -61,22 +61,22 @@ public final class Section {
         return new Section(file, "", node, (path, kind, otherwise) -> {});
     }
 
-    /** The same, heard by another. */
+    /** Returns the same section with another listener. */
     Section heardBy(Listener other) throws ConfigException {
         return new Section(file, path, node, other);
     }
 
-    /** An absent one is empty. */
+    /** Returns a section; an absent one is empty. */
     public Section section(String key) throws ConfigException {
         return new Section(file, at(key), take(key), listener);
     }
 
-    /** One that no file has: all defaults. Its keys are no news. */
+    /** Returns a section with all defaults, which no file contains. Its keys are not reported. */
     Section implied(String key) throws ConfigException {
         Listener values = new Listener() {
             @Override
             public void asked(String asked, String kind, String otherwise) {
-                // They are those of the sections that a file may have.
+                // The keys are those of sections that a file may contain.
             }
 
             @Override
@@ -92,7 +92,7 @@ public final class Section {
         return new Section(file, at(key), null, values);
     }
 
-    /** The mapping below a key, each value a section of its own, in file order. */
+    /** Returns the mapping below a key, each value as a section, in file order. */
     public Map<String, Section> sections(String key) throws ConfigException {
         JsonNode map = take(key);
         Map<String, Section> found = new LinkedHashMap<>();
@@ -106,7 +106,7 @@ public final class Section {
         return found;
     }
 
-    /** The list of mappings below a key; an absent one is empty. */
+    /** Returns the list of mappings below a key; an absent one is empty. */
     public List<Section> list(String key) throws ConfigException {
         List<Section> found = new ArrayList<>();
         for (JsonNode element : elements(key)) {
@@ -115,7 +115,7 @@ public final class Section {
         return found;
     }
 
-    /** The list of texts below a key; an absent one is empty. */
+    /** Returns the list of texts below a key; an absent one is empty. */
     public List<String> texts(String key) throws ConfigException {
         listener.asked(at(key), "list", "[]");
         List<String> found = new ArrayList<>();
@@ -129,7 +129,7 @@ public final class Section {
         return found;
     }
 
-    /** The text below a key, or its list of texts, as policies write them; never empty. */
+    /** Returns the text or the list of texts below a key, as policies have them; never empty. */
     public List<String> textOrTexts(String key) throws ConfigException {
         JsonNode value = take(key);
         List<String> found = new ArrayList<>();
@@ -153,7 +153,7 @@ public final class Section {
         return value.asText();
     }
 
-    /** Every key that is there, in file order. */
+    /** Returns every key of the section, in file order. */
     public List<String> keys() {
         List<String> keys = new ArrayList<>();
         if (node != null) {
@@ -177,12 +177,12 @@ public final class Section {
         return node != null && node.hasNonNull(key);
     }
 
-    /** Whether the value is a mapping and not a scalar. */
+    /** Returns whether the value is a mapping and not a scalar. */
     public boolean isSection(String key) {
         return node != null && node.path(key).isObject();
     }
 
-    /** Null if absent. */
+    /** Returns a text; null if it is absent. */
     public @Nullable String text(String key) throws ConfigException {
         return plainText(key, "");
     }
@@ -221,7 +221,7 @@ public final class Section {
         return value;
     }
 
-    /** A number, word or text, as it was written; YAML's on and off arrive as booleans. */
+    /** Returns a number, word or text as written; YAML's on and off are read as booleans. */
     private String scalar(String key, String kind, String otherwise) throws ConfigException {
         listener.asked(at(key), kind, otherwise);
         JsonNode value = take(key);
@@ -256,7 +256,7 @@ public final class Section {
         return value(key, "duration", otherwise, Quantity::duration);
     }
 
-    /** A duration that timers can keep. */
+    /** Returns a duration of at least a millisecond, for timers. */
     Duration timeout(String key, String otherwise) throws ConfigException {
         Duration value = duration(key, otherwise);
         if (value.toMillis() < 1) {
@@ -293,7 +293,7 @@ public final class Section {
         throw problem(key, "must be " + min + " to " + max + ": " + text);
     }
 
-    /** One of the words, by the value it stands for. */
+    /** Returns the value of one of the words. */
     <T> T choice(String key, String otherwise, Map<String, T> words) throws ConfigException {
         String text = scalar(key, String.join(", ", words.keySet()), otherwise);
         T value = words.get(text);
@@ -304,11 +304,11 @@ public final class Section {
     }
 
     /**
-     * Accepts a key that an older version read and this one ignores. The file is read, with a
-     * warning, if the key asks for what is done anyway. It is no key of the reference.
+     * Accepts a key of an older version that this one ignores. A warning is given if its value asks
+     * for the present behaviour; other values are refused. The reference does not list it.
      *
      * @param same the only value that is accepted
-     * @param why it is not needed
+     * @param why the reason why it is not needed
      */
     void retired(String key, String same, String why) throws ConfigException {
         if (!has(key)) {
@@ -323,7 +323,7 @@ public final class Section {
         listener.retired(at(key) + ": has no effect any more: " + why + "; remove the key");
     }
 
-    /** Refuses keys that nobody asked for. */
+    /** Refuses keys that were not read. */
     public void close() throws ConfigException {
         if (node == null) {
             return;
@@ -339,7 +339,9 @@ public final class Section {
         }
     }
 
-    /** A refusal of a section without this key, or of one that nobody knows and that is near it. */
+    /**
+     * Returns the refusal of a section without this key; it names an unknown key of a similar name.
+     */
     public ConfigException missing(String key, String what) {
         return keys().stream()
                 .filter(other -> !asked.contains(other))
@@ -349,12 +351,14 @@ public final class Section {
                 .orElseGet(() -> problem(key, what));
     }
 
-    /** A refusal of a key's value. */
+    /** Returns the refusal of a key's value. */
     public ConfigException problem(String key, String what) {
         return new ConfigException(file + ": " + at(key) + ": " + what);
     }
 
-    /** A key whose lines below it are all commented out has an empty text for its value. */
+    /**
+     * Returns whether a value is absent. A key whose lines are all commented out has an empty text.
+     */
     private static boolean isNothing(@Nullable JsonNode node) {
         return node == null || node.isNull() || (node.isTextual() && node.textValue().isEmpty());
     }

@@ -9,8 +9,8 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * The settings of a configuration file, key by key, defaults filled in, for people to read. No key
- * of {@code railhead.yaml} holds a secret; one that came to would be masked here.
+ * The settings of a configuration file for display, key by key, with defaults filled in. No key of
+ * {@code railhead.yaml} holds a secret now; a later one would be masked here.
  */
 final class Settings implements Section.Listener {
     private static final String MASK = "****";
@@ -23,7 +23,7 @@ final class Settings implements Section.Listener {
 
     private final Section.Listener next;
 
-    /** @param next hears the same */
+    /** @param next receives the same calls */
     Settings(Section.Listener next) {
         this.next = next;
     }
@@ -48,12 +48,12 @@ final class Settings implements Section.Listener {
         warnings.add(warning);
     }
 
-    /** One line for each key that has no effect any more. */
+    /** Returns one line for each key that has no effect any more. */
     List<String> warnings() {
         return List.copyOf(warnings);
     }
 
-    /** In the order in which they were asked for. */
+    /** Returns the settings in the order in which they were read. */
     Map<String, String> all() {
         return Collections.unmodifiableMap(new LinkedHashMap<>(byKey));
     }

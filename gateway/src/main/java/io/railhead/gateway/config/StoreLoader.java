@@ -66,7 +66,7 @@ final class StoreLoader {
         return store;
     }
 
-    /** A password in it is never repeated, not even where it is wrong. */
+    /** Returns the proxy. Messages never repeat its password, not even a malformed one. */
     private static @Nullable Proxy proxy(Section section) throws ConfigException {
         String text = section.text("proxy");
         if (text == null) {

@@ -5,13 +5,13 @@ import io.railhead.cache.TenantQuota;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Reads {@code cache.tenants}: what each may have of what may hold cached data. */
+/** Reads {@code cache.tenants}: the quotas and floors of tenants. */
 final class TenantLoader {
     private static final int MOST_TENANTS = 64;
 
     private TenantLoader() {}
 
-    /** @param cacheable what may hold cached data, as {@link CacheConfig#cacheableBytes} has it */
+    /** @param cacheable the cacheable memory of {@link CacheConfig#cacheableBytes} */
     static Map<String, TenantQuota> tenants(Section cache, long cacheable) throws ConfigException {
         Map<String, TenantQuota> tenants = new LinkedHashMap<>();
         long floors = 0;

@@ -5,14 +5,14 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** {@code rdma.verbs}: RDMA adapters, by reliable connections. */
+/** {@code rdma.verbs}: RDMA adapters with reliable connections. */
 public record VerbsConfig(boolean enabled, Listening listening, Pin pin, Connection connection,
         Queues queues, Polling polling, Outstanding outstanding) {
 
     /**
-     * Where connections are taken.
+     * The listening addresses of connections.
      *
-     * @param addresses of adapters of this host; none: of every adapter that can be used
+     * @param addresses of adapters of this host; empty for every usable adapter
      * @param port of rdma_cm; 0 lets the system choose
      */
     public record Listening(List<InetAddress> addresses, int port) {
@@ -22,45 +22,47 @@ public record VerbsConfig(boolean enabled, Listening listening, Pin pin, Connect
     }
 
     /**
-     * What is chosen by name instead of by address and kind of GID.
+     * Choices by name in place of address and GID type.
      *
-     * @param device such as {@code mlx5_0}; null: any
-     * @param port of that device, from 1; means nothing without {@code gidIndex}
-     * @param gidIndex into that port's table; null: by address. Indexes change when addresses do
+     * @param device such as {@code mlx5_0}; null for any
+     * @param port of that device, from 1; ignored without {@code gidIndex}
+     * @param gidIndex into that port's table; null to choose by address. Indexes change with
+     *            addresses
      */
     public record Pin(@Nullable String device, int port, @Nullable Integer gidIndex) {}
 
     /**
-     * A connection's attributes, as the InfiniBand specification numbers them.
+     * A connection's attributes, in the InfiniBand specification's numbers.
      *
-     * @param mtu of a path, in bytes, at most; null: the path's own
-     * @param serviceLevel null: the path's own
-     * @param ackTimeout 4.096 µs × 2^n until a packet is sent again
-     * @param retryCount how often it is
-     * @param rnrRetry how often after receiver-not-ready, which cannot happen between peers that
-     *            keep to their credits
-     * @param minRnrTimer code of the shortest wait after it; 12 is 0.64 ms
+     * @param mtu the limit of a path's MTU, in bytes; null for the path's own
+     * @param serviceLevel null for the path's own
+     * @param ackTimeout 4.096 µs × 2^n until a retransmission
+     * @param retryCount the number of retransmissions
+     * @param rnrRetry the number of retries after receiver-not-ready, which peers within their
+     *            credits never cause
+     * @param minRnrTimer the code of the shortest wait after receiver-not-ready; 12 is 0.64 ms
      */
     public record Connection(@Nullable Integer mtu, int trafficClass,
             @Nullable Integer serviceLevel, int ackTimeout, int retryCount, int rnrRetry,
             int minRnrTimer) {}
 
     /**
-     * What a session's queue pair has; its receives follow from {@code rdma.channel.max_requests}.
+     * The depths of a session's queue pair; its receives follow from
+     * {@code rdma.channel.max_requests}.
      *
-     * @param sendDepth work requests
-     * @param readDepth reads that may be under way
+     * @param sendDepth the most work requests
+     * @param readDepth the most outstanding READs
      */
     public record Queues(int sendDepth, int readDepth) {}
 
     /**
-     * Who looks for completions.
+     * The pollers of completions.
      *
-     * @param pollers threads of each port
-     * @param spin how long one looks before it sleeps, at most
+     * @param pollers the threads of each port
+     * @param spin the longest time that a poller spins before it sleeps
      */
     public record Polling(int pollers, Duration spin) {}
 
-    /** Bytes posted and not completed, at most; what is over waits. */
+    /** The most bytes posted and not completed; further ones wait. */
     public record Outstanding(ByteCount queuePair, ByteCount principal, ByteCount port) {}
 }

@@ -61,7 +61,7 @@ final class VerbsLoader {
         }
     }
 
-    /** @param device the full name of the key beside it */
+    /** @param device the full name of the key for the device */
     static Pin pin(Section section, String device) throws ConfigException {
         Pin pin = new Pin(section.text("device"),
                 section.count("device_port", 1, 1, 255),
@@ -95,7 +95,10 @@ final class VerbsLoader {
                         "0 stands for 655 ms; 12 for 0.64 ms"));
     }
 
-    /** A count up to {@code max}; the value next to its range has a reason of its own not to be. */
+    /**
+     * Returns a count up to {@code max}; the value next to its range is refused with a reason of
+     * its own.
+     */
     static int bounded(Section section, String key, int otherwise, int max, int trap,
             String reason) throws ConfigException {
         int value = section.count(key, otherwise, 0, Math.max(max, trap));
@@ -108,7 +111,7 @@ final class VerbsLoader {
         return value;
     }
 
-    /** In bytes; null: the path's own. */
+    /** Returns the MTU in bytes; null for the path's own. */
     static @Nullable Integer mtu(Section section) throws ConfigException {
         return section.value("mtu", AUTO, VerbsLoader::mtu);
     }

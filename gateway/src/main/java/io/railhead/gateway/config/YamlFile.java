@@ -36,7 +36,7 @@ public final class YamlFile {
         }
     }
 
-    /** The file's content, when it has been read already; the path is for messages. */
+    /** Parses content that has been read already; the path is for messages. */
     public static Section parse(Path file, byte[] content) throws ConfigException {
         String name = file.getFileName() == null ? file.toString() : file.getFileName().toString();
         try (YAMLParser aliases = (YAMLParser) MAPPER.createParser(content);
@@ -58,8 +58,8 @@ public final class YamlFile {
     }
 
     /**
-     * Names the line of the problem itself, where the parser names that of what it read last. What
-     * is open until the file ends is told by the line that opens it.
+     * Returns an error with the problem's own line: the parser names the line that it read last. A
+     * construct that is open at the file's end is reported by its first line.
      */
     private static ConfigException malformed(String name, MarkedYAMLException e) {
         Mark problem = e.getProblemMark();
@@ -74,7 +74,7 @@ public final class YamlFile {
                 + e.getProblem());
     }
 
-    /** The tree would have the anchor's name for its value. */
+    /** Refuses aliases: the tree would take the anchor's name as the value. */
     private static void refuse(YAMLParser aliases, String name)
             throws IOException, ConfigException {
         while (aliases.nextToken() != null) {
@@ -85,7 +85,7 @@ public final class YamlFile {
         }
     }
 
-    /** The parser quotes the file in indented lines: it may be the file with the secrets. */
+    /** Removes the excerpt that the parser quotes in indented lines: the file may hold secrets. */
     private static String withoutExcerpt(String message) {
         return message.lines()
                 .filter(line -> !line.isBlank() && !Character.isWhitespace(line.charAt(0)))

@@ -1,4 +1,4 @@
-/** {@code railhead.yaml}: read strictly, into records. */
+/** {@code railhead.yaml}, read strictly into records. */
 @NullMarked
 package io.railhead.gateway.config;
 

@@ -14,9 +14,9 @@ import java.util.Map;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** The head of an object's answer, made from its metadata. */
+/** The head of a response with an object, made from its metadata. */
 public final class AnswerHead {
-    /** Query parameters that replace a header of the answer. */
+    /** Query parameters that override a header of the response. */
     private static final Map<String, String> OVERRIDES = Map.of("response-content-type",
             "content-type",
             "response-content-language", "content-language", "response-expires", "expires",
@@ -36,7 +36,7 @@ public final class AnswerHead {
         return OVERRIDES.containsKey(queryParameter);
     }
 
-    /** Throws {@code S3Refusal} where a replacement could not be sent as a header's value. */
+    /** Throws {@code S3Refusal} if an override is no valid header value. */
     public static void requireSendableOverrides(S3Request request) {
         if (request.query().isEmpty()) {
             return;
@@ -54,7 +54,7 @@ public final class AnswerHead {
         return (character < ' ' && character != '\t') || character == 0x7f;
     }
 
-    /** Status and headers of an answer whose body is the planned bytes. */
+    /** Writes status and headers of a response whose body is the planned bytes. */
     public static HttpServerResponse write(HttpExchange httpExchange, S3Request request,
             ReadPlan plan,
             CacheResult result) {
@@ -63,14 +63,16 @@ public final class AnswerHead {
         return response;
     }
 
-    /** The same headers, but for those that every answer has. */
+    /** Visits the same headers, without those that every response has. */
     public static void forEach(S3Request request, ReadPlan plan, CacheResult result,
             BiConsumer<CharSequence, CharSequence> visitor) {
         forEachOfObject(request, plan, result, visitor);
         visitor.accept(HttpHeaders.CONTENT_LENGTH, Long.toString(plan.length()));
     }
 
-    /** The same without Content-Length: the object's bytes go elsewhere, or there is no body. */
+    /**
+     * Writes the same head without Content-Length: there is no body, or the bytes go into memory.
+     */
     public static HttpServerResponse writeObject(HttpExchange httpExchange, S3Request request,
             ReadPlan plan,
             CacheResult result) {
@@ -79,7 +81,7 @@ public final class AnswerHead {
         return response;
     }
 
-    /** Overrides come last, and replace what came before. */
+    /** Visits the object's headers; overrides come last and replace earlier values. */
     private static void forEachOfObject(S3Request request, ReadPlan plan, CacheResult result,
             BiConsumer<CharSequence, CharSequence> visitor) {
         ObjectHeaders.forEach(plan.metadata(), checksums(request, plan), visitor);
@@ -99,7 +101,7 @@ public final class AnswerHead {
         }
     }
 
-    /** A header's char is one byte: S3 sends UTF-8. */
+    /** Returns an override as a header's value: each char is one byte of UTF-8, as S3 sends it. */
     private static @Nullable String override(S3Request request, String parameter) {
         String value = request.query().getSpaced(parameter);
         return value == null ? null : new String(value.getBytes(UTF_8), ISO_8859_1);

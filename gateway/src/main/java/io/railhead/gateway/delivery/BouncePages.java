@@ -17,12 +17,12 @@ import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 
 /**
- * A store's answer that may not be cached, in pages of the reserve on its way to a fabric. Of one
- * answer no more than a window is in memory, so that a slow peer does not hold the whole reserve.
- * Past it, and where the reserve gives nothing, the next piece waits until a page of this answer
- * has been moved; if none is under way, the answer fails.
+ * A store's response that may not be cached, in pages of the reserve on its way to a fabric. At
+ * most a window of one response is in memory, so that a slow peer does not hold the whole reserve.
+ * At that limit, or while the reserve is empty, the next piece waits until a page of this response
+ * has been moved. If no page is under way, the response fails.
  *
- * <p> State belongs to the executor; the subscriber's calls are taken there.
+ * <p> State belongs to the executor; the subscriber's calls are moved there.
  */
 public final class BouncePages implements RangeReader {
     private final ObjectCache cache;
@@ -41,8 +41,8 @@ public final class BouncePages implements RangeReader {
     private boolean over;
 
     /**
-     * @param length of the body; more or less is a failure
-     * @param windowBytes in memory at a time, at least a page
+     * @param length the body's exact length; any other length fails
+     * @param windowBytes the most bytes in memory at a time, at least a page
      */
     public BouncePages(ObjectCache cache, Publisher<ByteBuffer> body, long length,
             long windowBytes, Executor executor) {
@@ -53,7 +53,7 @@ public final class BouncePages implements RangeReader {
         this.executor = executor;
     }
 
-    /** Before {@link #start}. */
+    /** Sets the receiver of the pages, before {@link #start}. */
     public void into(Sink newSink) {
         sink = newSink;
     }
@@ -62,7 +62,7 @@ public final class BouncePages implements RangeReader {
         return requireNonNull(sink, "into() was not called");
     }
 
-    /** The transfer that moves its pages, which it has to hear of. */
+    /** Wraps the transfer that moves the pages, to learn when each page is free. */
     public Transfer watching(Transfer transfer) {
         return new Transfer() {
             @Override

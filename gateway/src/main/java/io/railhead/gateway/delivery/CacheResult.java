@@ -4,15 +4,15 @@ import java.util.Locale;
 
 /** The cache's part in a read: {@code x-cache}, and a label in metrics. */
 public enum CacheResult {
-    /** Everything was held, and nobody was asked. */
+    /** Every byte was cached, and the store was not asked. */
     HIT,
-    /** It was held, and the backend said that it still holds. */
+    /** The object was cached, and the backend confirmed it. */
     REVALIDATED,
-    /** Held, not confirmed, and served because a rule allows that while the backend is away. */
+    /** The object was cached and not confirmed; a rule allows that while the backend is away. */
     STALE,
-    /** Some of it had to be fetched for this request. */
+    /** Some bytes were fetched for this request. */
     MISS,
-    /** Passed on from the backend. */
+    /** The response was relayed from the backend. */
     BYPASS;
 
     public String label() {

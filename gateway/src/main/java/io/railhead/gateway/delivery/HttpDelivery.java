@@ -15,8 +15,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Object bytes as an HTTP body: each write references page memory, and the page's lease ends when
- * that write has reached the socket, or failed. Event loop only.
+ * An object's bytes as an HTTP body. Each write references page memory, and the page's lease ends
+ * when that write has reached the socket or failed. Event loop only.
  */
 public final class HttpDelivery implements RangeReader.Sink {
     private final HttpExchange httpExchange;
@@ -25,13 +25,13 @@ public final class HttpDelivery implements RangeReader.Sink {
     private long remaining;
     private @Nullable HttpServerResponse response;
 
-    /** What to do when the cache can give no more bytes. */
+    /** The reaction to a cache that can give no more bytes. */
     @FunctionalInterface
     public interface Broken {
 
         /**
-         * @param atOffset of the first byte not delivered
-         * @param response the answer begun, or null if not even its head was written
+         * @param atOffset the offset of the first byte that was not delivered
+         * @param response the response that has begun; null if its head is not written
          */
         void at(FillException cause, long atOffset, @Nullable HttpServerResponse response);
     }
@@ -39,7 +39,7 @@ public final class HttpDelivery implements RangeReader.Sink {
     /**
      * A body of {@code length} bytes.
      *
-     * @param head writes the head when the first bytes are there
+     * @param head writes the head when the first bytes are available
      */
     public HttpDelivery(HttpExchange httpExchange, long length, Supplier<HttpServerResponse> head,
             Broken broken) {
@@ -59,7 +59,7 @@ public final class HttpDelivery implements RangeReader.Sink {
         try {
             written = write(ownedSlice);
         } catch (RuntimeException | Error e) {
-            // A head that cannot be written must not keep the page.
+            // A head that cannot be written must not keep the page leased.
             ownedSlice.close();
             throw e;
         }

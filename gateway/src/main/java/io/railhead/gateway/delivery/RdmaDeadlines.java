@@ -7,17 +7,20 @@ import java.util.concurrent.TimeUnit;
  * The two deadlines of a transfer whose client waits on HTTP, both from the request's arrival.
  * Clients commonly allow ten seconds in all and then use the buffer for something else.
  *
- * @param decide until the first write is posted, or the request is declined
- * @param fence until the transfer is fenced
+ * @param decide ends when the first write is posted, or the request is declined
+ * @param fence ends when the transfer is fenced
  */
 public record RdmaDeadlines(Duration decide, Duration fence) {
 
-    /** A peer of a channel waits for its answer, however late the first byte can move. */
+    /**
+     * Returns the deadlines of a channel's request, whose peer waits for the response, however late
+     * the first byte moves.
+     */
     public static RdmaDeadlines ofChannel(Duration requestTimeout) {
         return new RdmaDeadlines(requestTimeout, requestTimeout);
     }
 
-    /** Whether there is still time to begin again. */
+    /** Returns whether there is still time to restart. */
     public boolean isOpen(long arrivedAtNanos) {
         return left(decide, arrivedAtNanos) > 0;
     }

@@ -11,9 +11,9 @@ import io.vertx.core.Vertx;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Object bytes written into the client's memory. Until the first write is posted it may still be
- * declined; after that it ends in success, with every byte there, or behind a fence. Requester's
- * executor only; the transfer's stages are taken there.
+ * Object bytes written into the client's memory. Until the first write is posted the delivery may
+ * be declined. After that it ends with every byte written, or behind a fence. Requester's executor
+ * only; the transfer's callbacks are moved there.
  *
  * <pre>
  *  WAITING ──first slice──▶ POSTING ──last completion──▶ OVER (delivered)
@@ -44,22 +44,22 @@ public final class RdmaDelivery implements RangeReader.Sink {
         OVER
     }
 
-    /** Of the client's memory. */
+    /** The state of the client's memory. */
     public enum Written {
         NOTHING,
         PERHAPS_SOME
     }
 
-    /** How a delivery ends: exactly one of these, on the executor. */
+    /** The end of a delivery: exactly one call, on the executor. */
     public interface Outcome {
 
-        /** Every byte is in the client's memory. */
+        /** Reports that every byte is in the client's memory. */
         void delivered();
 
-        /** Nothing was written; the request can be served otherwise. */
+        /** Reports that nothing was written; the request can be served over HTTP. */
         void declined(String reason);
 
-        /** Some bytes may have been written; none will be any more. */
+        /** Reports that some bytes may have been written, and that no more will be. */
         void broken(Throwable cause);
     }
 
@@ -117,7 +117,7 @@ public final class RdmaDelivery implements RangeReader.Sink {
             return;
         }
         writesUnderWay++;
-        // A thrown failure, too, is told once nothing touches the client's memory.
+        // An exception, too, is reported only after nothing touches the client's memory.
         Guard.run(() -> transfer.write(ownedSlice, ownedSlice.objectOffset() - fromOffset)
                 .whenComplete((done, failure) -> responseSink.executor()
                         .execute(() -> written(failure))),

@@ -12,8 +12,9 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A body that is read out of the client's memory, one page of the reserve at a time. Each page is
- * copied before it is handed on, because nobody tells when the backend's socket has taken it.
+ * A body that is read from the client's memory, one page of the reserve at a time. Each page is
+ * copied before it is passed on, because the backend does not tell when its socket has taken the
+ * bytes.
  */
 public final class RdmaSource extends VerifiedBody {
     private final ObjectCache cache;
@@ -22,7 +23,7 @@ public final class RdmaSource extends VerifiedBody {
     private final long length;
     private long pulled;
 
-    /** @param reader verifies what is pulled; {@code length} bytes in all */
+    /** @param reader verifies the bytes, {@code length} in all */
     public RdmaSource(ObjectCache cache, Transfer transfer, Executor executor, BodyReader reader,
             long length) {
         super(executor, reader);
@@ -34,7 +35,7 @@ public final class RdmaSource extends VerifiedBody {
 
     @Override
     protected void begin() {
-        // Nothing to set up: the first fetch reads the first page.
+        // Nothing to prepare: the first fetch reads the first page.
     }
 
     @Override

@@ -8,13 +8,13 @@ import org.jspecify.annotations.Nullable;
  * The plan of a read: the version, the range, and the response's head.
  *
  * @param from first byte
- * @param to one past the last
- * @param status 200, or 206 where a range was asked for or the object was clipped
+ * @param to one past the last byte
+ * @param status 200; 206 if a range was requested or the object was clipped
  */
 public record ReadPlan(ObjectMetadata metadata, long from, long to, int status) {
 
     /**
-     * What a request names of an object, all of it without a range; null where that is no byte of
+     * Plans the requested part of an object, or the whole object; null if the range has no byte of
      * it.
      */
     public static @Nullable ReadPlan of(ObjectMetadata metadata, @Nullable ByteRange range) {
@@ -23,7 +23,7 @@ public record ReadPlan(ObjectMetadata metadata, long from, long to, int status) 
             return new ReadPlan(metadata, 0, size, 200);
         }
         if (size == 0 && range.isSuffix() && range.last() > 0) {
-            // No part of it can be named: all of it is what a shorter object's suffix is.
+            // A suffix of an empty object is the whole object.
             return new ReadPlan(metadata, 0, 0, 200);
         }
         return range.isSatisfiable(size)
@@ -39,7 +39,7 @@ public record ReadPlan(ObjectMetadata metadata, long from, long to, int status) 
         return metadata.version().sizeBytes();
     }
 
-    /** Cut to a window of so many bytes: less than what was asked for is a partial answer. */
+    /** Clips the plan to a window of so many bytes: less than requested is a partial response. */
     public ReadPlan clippedTo(long windowBytes) {
         return length() <= windowBytes
                 ? this

@@ -1,4 +1,4 @@
-/** Delivery of an object's bytes: an HTTP body out of page memory, or one-sided. */
+/** Delivery of an object's bytes: in an HTTP body from page memory, or one-sided. */
 @NullMarked
 package io.railhead.gateway.delivery;
 

@@ -27,18 +27,21 @@ sealed interface EventDocument {
     /**
      * One object.
      *
-     * @param keys what the key may mean: senders differ in whether they encode it
-     * @param versionId null where none is named
+     * @param keys the possible meanings of the key: senders differ in whether they encode it
+     * @param versionId null if none is named
      */
     record Change(String bucket, Set<String> keys, @Nullable String versionId) {}
 
-    /** Asks whether anybody listens. */
+    /** A test event, by which a sender checks that the endpoint exists. */
     record Test() implements EventDocument {}
 
-    /** SNS wants its subscription confirmed by a visit to this URL, which is left to a person. */
+    /**
+     * A subscription of SNS, which must be confirmed by a visit to this URL. That is left to a
+     * person.
+     */
     record Subscription(String url) implements EventDocument {}
 
-    /** It is none. */
+    /** The document is no event. */
     final class MalformedException extends Exception {
         private static final long serialVersionUID = 1;
 
@@ -111,7 +114,9 @@ sealed interface EventDocument {
         return value.textValue();
     }
 
-    /** AWS and MinIO encode keys as forms do, Ceph sends them as they are. */
+    /**
+     * Returns the possible meanings of a key: AWS and MinIO encode keys as forms do, Ceph does not.
+     */
     private static Set<String> meanings(String key) {
         try {
             String decoded = URLDecoder.decode(key, StandardCharsets.UTF_8);

@@ -17,9 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * {@code POST /.railhead/events}: a store tells of what was written to it past this gateway, and
- * what is held of that is forgotten, under every backend and account. That is right however often
- * and in whichever order events come; they shorten staleness and bound nothing.
+ * {@code POST /.railhead/events}: a store reports writes that bypassed this gateway. The named
+ * objects are evicted, under every backend and account. Repeated and reordered events are harmless.
+ * Events shorten staleness and bound nothing.
  */
 public final class EventEndpoint implements UnsignedEndpoint {
     private static final Logger LOG = LoggerFactory.getLogger(EventEndpoint.class);
@@ -41,7 +41,7 @@ public final class EventEndpoint implements UnsignedEndpoint {
     @Override
     public void handle(HttpExchange httpExchange, RequestHead head) {
         switch (head.method()) {
-            // Whether anybody is here is no secret, and some senders ask without their token.
+            // The endpoint's existence is no secret, and some senders check it without their token.
             case "HEAD", "OPTIONS" -> {
                 httpExchange.answer(200).putHeader("content-length", "0");
                 httpExchange.end();
@@ -83,7 +83,7 @@ public final class EventEndpoint implements UnsignedEndpoint {
             }
         }, () -> {
             if (!httpExchange.isAnswered()) {
-                // Many events take a while, and the loop has none.
+                // Many events take longer than an event loop may block.
                 httpExchange.attemptElsewhere(() -> take(httpExchange, body.getBytes()));
             }
         }, () -> count("malformed", 1));

@@ -9,8 +9,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The secret that a store sends with its events: {@code Authorization: Bearer TOKEN} or the token
- * alone, or the password of Basic, whoever the user. Any thread.
+ * The secret that a store sends with its events. It comes as {@code Authorization: Bearer TOKEN},
+ * as the token alone, or as the password of Basic with any user. Any thread.
  */
 public final class EventToken {
     private static final int MIN_LENGTH = 16;
@@ -18,8 +18,8 @@ public final class EventToken {
     private volatile @Nullable Secret token;
 
     /**
-     * From now on it is this, the content of {@code gateway.events.token_file}; throws in one line
-     * where that is none.
+     * Replaces the secret by the content of {@code gateway.events.token_file}; throws one line if
+     * the file holds none.
      */
     public void replace(List<byte[]> contents) {
         token = parse(contents);
@@ -34,7 +34,7 @@ public final class EventToken {
         return new Secret(text);
     }
 
-    /** @param authorization the header, null where there was none */
+    /** @param authorization the header; null if it is missing */
     boolean isProvedBy(@Nullable String authorization) {
         Secret expected = token;
         if (authorization == null || expected == null) {

@@ -20,8 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Ranged GETs of one object in one principal's name, each answer checked against the version that
- * was asked for before a byte of it is taken. Any thread.
+ * Ranged GETs of one object under one principal's identity. Each response is checked against the
+ * expected version before a byte of it is taken. Any thread.
  */
 public final class BackendPageSource implements PageSource {
     private static final Logger LOG = LoggerFactory.getLogger(BackendPageSource.class);
@@ -39,7 +39,7 @@ public final class BackendPageSource implements PageSource {
         this.turn = turn;
     }
 
-    /** Whether the backend had to be asked for bytes on this request's account. */
+    /** Returns whether this request made the backend send bytes. */
     public boolean hasFetched() {
         return fetched;
     }
@@ -77,13 +77,13 @@ public final class BackendPageSource implements PageSource {
         }
     }
 
-    /** Tells those who wait of a fault of the gateway's own, and logs it. */
+    /** Logs a fault of the gateway's own, and converts it for the waiting readers. */
     static FillException failed(Throwable thrown) {
         LOG.warn("a store's answer could not be taken into pages", thrown);
         return new FillException(Reason.BACKEND_FAILED, "the answer could not be taken", thrown);
     }
 
-    /** Starts a body on its way into pages. */
+    /** Starts filling pages from a body. */
     public static void pour(Publisher<ByteBuffer> body, Sink sink) {
         body.subscribe(new SinkSubscriber(sink));
     }

@@ -12,9 +12,9 @@ import java.util.function.BiConsumer;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Between a backend's answer about an object and the metadata the cache keeps of it. */
+/** Converts between a backend's response about an object and the cached metadata. */
 public final class ObjectHeaders {
-    /** Marks metadata that a HEAD gave: only that names the object's checksums. */
+    /** Marks metadata from a HEAD: only a HEAD names the object's checksums. */
     private static final String COMPLETE = ":complete";
     private static final Set<String> OF_ONE_MESSAGE = Set.of("content-length", "content-range",
             "date", "server",
@@ -23,7 +23,7 @@ public final class ObjectHeaders {
             "x-amz-mp-parts-count", "x-cache", "x-railhead-request-id", "via", "age",
             "strict-transport-security", "trailer",
             "set-cookie", "alt-svc", "www-authenticate", "proxy-authenticate");
-    /** What S3 tells only who has a right of its own to it. */
+    /** Headers that S3 tells only callers with a further permission. */
     private static final Set<String> OF_OTHER_RIGHTS = Set.of("x-amz-object-lock-mode",
             "x-amz-object-lock-retain-until-date", "x-amz-object-lock-legal-hold",
             "x-amz-tagging-count");
@@ -35,9 +35,8 @@ public final class ObjectHeaders {
     private ObjectHeaders() {}
 
     /**
-     * What a HEAD or GET answer says about an object of this size; null where it has no ETag that
-     * names its bytes (a weak one does not), or may not be kept for others: then it is nothing a
-     * cache can hold.
+     * Returns the metadata of an object from a HEAD or GET; null if it cannot be cached. That needs
+     * an ETag which identifies the bytes, so no weak one, and no directive against sharing.
      */
     public static @Nullable ObjectMetadata metadata(ObjectId id, Headers answer, long sizeBytes,
             Moment sent,
@@ -50,7 +49,7 @@ public final class ObjectHeaders {
         Map<String, String> kept = new TreeMap<>();
         answer.forEach((name, value) -> keep(kept, name.toLowerCase(Locale.ROOT), value, source));
         if (id.namespace().isEmpty()) {
-            // Held for all, whoever asked.
+            // The metadata is shared by all readers, whoever asked.
             kept.keySet().removeAll(OF_OTHER_RIGHTS);
         }
         if (source == Source.HEAD) {
@@ -62,13 +61,15 @@ public final class ObjectHeaders {
     }
 
     /**
-     * When a request was sent.
+     * The time when a request was sent.
      *
-     * @param generation of the key at that moment
+     * @param generation the key's write epoch at that moment
      */
     public record Moment(long nanos, long generation) {}
 
-    /** A ranged GET's checksums are the range's, so they are not kept. */
+    /**
+     * The kind of response. A ranged GET's checksums are those of the range, so they are not kept.
+     */
     public enum Source {
         HEAD,
         RANGED_GET
@@ -81,7 +82,7 @@ public final class ObjectHeaders {
         }
     }
 
-    /** What is not could not be sent to anybody as a header. */
+    /** Returns whether a value can be sent as a header. */
     private static boolean isOneLine(String value) {
         return value.indexOf('\r') < 0 && value.indexOf('\n') < 0 && value.indexOf('\0') < 0;
     }
@@ -102,8 +103,8 @@ public final class ObjectHeaders {
     }
 
     /**
-     * Whether who may HEAD it need not be allowed, or able, to GET it: S3 decrypts with a key that
-     * has a policy of its own, and does not hand out what lies in an archive.
+     * Returns whether HEAD needs fewer permissions than GET. S3 decrypts with a key that has its
+     * own policy, and does not return archived objects.
      */
     public static boolean isGuarded(ObjectMetadata metadata) {
         Map<String, String> headers = metadata.headers();
@@ -113,15 +114,15 @@ public final class ObjectHeaders {
                         || headers.containsKey("x-amz-archive-status"));
     }
 
-    /** Whether checksums would be there if the object had any. */
+    /** Returns whether the checksums would be known if the object had any. */
     public static boolean isComplete(ObjectMetadata metadata) {
         return metadata.headers().containsKey(COMPLETE);
     }
 
     /**
-     * Whether nobody can say what its checksums are of: of an upload in parts, without a type and
-     * without the number of parts that S3 puts behind a sum of sums. Stores that tell them so in a
-     * HEAD tell others in a GET.
+     * Returns whether the meaning of the checksums is unknown. An upload in parts may have them
+     * without a type, and without the number of parts that marks a checksum of checksums. Such
+     * stores report another checksum in a GET than in a HEAD.
      */
     public static boolean hasUncertainChecksums(ObjectMetadata metadata) {
         return !metadata.headers().containsKey(CHECKSUM + "type")
@@ -133,7 +134,7 @@ public final class ObjectHeaders {
                                 && header.getValue().indexOf('-') < 0);
     }
 
-    /** The object's headers as they are sent to a client, ours and the message's own left out. */
+    /** Visits the object's headers for a client, without internal ones and those of one message. */
     public static void forEach(ObjectMetadata metadata, Checksums checksums,
             BiConsumer<? super String, ? super String> visitor) {
         metadata.headers().forEach((name, value) -> {
@@ -145,7 +146,10 @@ public final class ObjectHeaders {
         });
     }
 
-    /** Whether the client asked for checksums, and they are of the bytes it gets. */
+    /**
+     * The visibility of checksums: shown if the client asked for them and they describe the bytes
+     * sent.
+     */
     public enum Checksums {
         SHOWN,
         HIDDEN

@@ -8,7 +8,10 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 
-/** A backend's body on its way into pages: no demand is held back, since the memory is there. */
+/**
+ * A backend's body on its way into pages. Demand is unbounded, since the memory is already
+ * reserved.
+ */
 final class SinkSubscriber implements Subscriber<ByteBuffer> {
     private final PageSource.Sink sink;
     private @Nullable Subscription subscription;

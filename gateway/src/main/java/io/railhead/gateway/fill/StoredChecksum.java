@@ -13,13 +13,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The CRC that a store holds of a whole object: S3's {@code x-amz-checksum-*} of the type
- * {@code FULL_OBJECT}. That of parts is combined as zlib's {@code crc32_combine} does, in any
- * width: a part's CRC, times x to the number of bits behind it, modulo the polynomial.
+ * {@code FULL_OBJECT}. CRCs of parts are combined as zlib's {@code crc32_combine} does, in any
+ * width: each part's CRC is multiplied by x to the number of bits behind it, modulo the polynomial.
  */
 public record StoredChecksum(Crc crc, long value) implements WholeChecksum {
     private static final String HEADER = "x-amz-checksum-";
 
-    /** Reflected, beginning with all ones and inverted at the end; what is fastest comes first. */
+    /**
+     * The supported CRCs, the fastest first: reflected, starting with all ones, inverted at the
+     * end.
+     */
     public enum Crc {
         CRC32C(32, 0x82F63B78L),
         CRC32(32, 0xEDB88320L),
@@ -33,7 +36,7 @@ public record StoredChecksum(Crc crc, long value) implements WholeChecksum {
             this.polynomial = polynomial;
         }
 
-        /** The product of two polynomials, whose highest bit is that of x to the 0th. */
+        /** Multiplies two polynomials, in which the highest bit stands for x to the power of 0. */
         private long times(long a, long b) {
             long product = 0;
             long shifted = b;
@@ -58,7 +61,10 @@ public record StoredChecksum(Crc crc, long value) implements WholeChecksum {
             return power;
         }
 
-        /** Null where it is no sum of a whole object, as "…-3", a sum of sums, is not. */
+        /**
+         * Returns null if the text is no checksum of a whole object; "…-3", a checksum of
+         * checksums, is none.
+         */
         private @Nullable StoredChecksum tryParse(@Nullable String base64) {
             if (base64 == null) {
                 return null;
@@ -74,7 +80,7 @@ public record StoredChecksum(Crc crc, long value) implements WholeChecksum {
         }
     }
 
-    /** What a HEAD said of it; null where the store has none that can be told from parts. */
+    /** Returns the checksum from a HEAD's metadata; null if none can be used to check parts. */
     public static @Nullable StoredChecksum of(ObjectMetadata metadata) {
         String type = metadata.headers().get(HEADER + "type");
         if ((type != null && !type.equals("FULL_OBJECT"))

@@ -5,8 +5,8 @@ import io.railhead.cache.PageSource;
 import io.railhead.cache.WholeChecksum;
 
 /**
- * A source of one version's bytes, and what they must come to, as the store said when the read was
- * planned: the cache may have forgotten it since.
+ * A source of one version's bytes with their expected checksum. The checksum was read when the read
+ * was planned: the cache may have evicted its metadata since.
  */
 public record VerifiedSource(PageSource source, WholeChecksum whole) implements PageSource {
 

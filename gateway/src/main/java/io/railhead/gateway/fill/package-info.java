@@ -1,4 +1,4 @@
-/** Fills: the source of missing bytes is a backend as one principal sees it. */
+/** Fills: missing bytes are fetched from a backend under one principal's identity. */
 @NullMarked
 package io.railhead.gateway.fill;
 

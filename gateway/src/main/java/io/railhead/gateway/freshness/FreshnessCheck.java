@@ -10,10 +10,10 @@ public final class FreshnessCheck {
     private FreshnessCheck() {}
 
     /**
-     * Whether the rule's promise holds without asking the backend.
+     * Returns whether the rule allows serving without asking the backend.
      *
-     * @param settled false while the key is being written, or if it was since: then it is served as
-     *            {@code strong}
+     * @param settled false while the key is being written, or if it was written since: then the
+     *            object is served as {@code strong}
      */
     public static boolean isFresh(Rule rule, ObjectMetadata held, long nowNanos,
             boolean settled) {
@@ -23,7 +23,7 @@ public final class FreshnessCheck {
         return switch (rule.freshness()) {
             case Freshness.Strong _ -> false;
             case Freshness.Bounded(var bound) -> nowNanos - held.learntAtNanos() < bound.toNanos();
-            // What becomes of a version that is not the current one no write need say.
+            // Writes need not report what becomes of a version that is not the current one.
             case Freshness.Exclusive(var maxAge) -> isPromised(rule, held)
                     && held.version().object().versionId() == null
                     && nowNanos - held.learntAtNanos() < maxAge.toNanos();
@@ -31,7 +31,10 @@ public final class FreshnessCheck {
         };
     }
 
-    /** Under another rule it may have been replaced, and nobody had promised otherwise. */
+    /**
+     * Returns whether the object was learnt under the current promise: under an earlier rule a
+     * replacement was not excluded.
+     */
     private static boolean isPromised(Rule rule, ObjectMetadata held) {
         return held.learntAtNanos() - rule.promisedAtNanos() >= 0;
     }

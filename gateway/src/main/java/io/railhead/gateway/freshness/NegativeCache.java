@@ -11,14 +11,14 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
- * Remembers for seconds that an object was not there, as one principal was told, and for nobody
- * else. Where the rule promises the store's own read-after-write nothing is remembered; a write of
- * the key, or of anything of its bucket's, ends it at once. Any thread.
+ * Remembers for seconds that an object is absent, for the one principal that learnt it. Nothing is
+ * remembered if the rule promises the store's own read-after-write. A write of the key, or of
+ * anything in its bucket, ends the entry at once. Any thread.
  */
 public final class NegativeCache {
     private static final String DELETE_MARKER = "x-amz-delete-marker";
 
-    /** How long at most, whatever the rule allows for what is there. */
+    /** The upper bound of an entry's time, whatever the rule allows for existing objects. */
     private static final Duration LONGEST = Duration.ofSeconds(5);
     private static final int MAX_REMEMBERED = 100_000;
 
@@ -30,25 +30,25 @@ public final class NegativeCache {
     private final LongSupplier nanoClock;
     private final ObjectCache cache;
 
-    /** How exactly it was said. */
+    /** The precision of a store's refusal. */
     public enum Said {
-        /** 404, and nothing more. */
+        /** The status 404 alone. */
         BY_STATUS,
-        /** That the bucket has no such key. */
+        /** The code that the bucket has no such key. */
         BY_CODE
     }
 
-    /** When the backend was asked, and the key's generation then. */
+    /** The time when the backend was asked, and the key's write epoch then. */
     private record Absence(Said said, long atNanos, long generation) {}
 
-    /** @param cache knows what was written */
+    /** @param cache has the write epochs of keys */
     public NegativeCache(LongSupplier nanoClock, ObjectCache cache) {
         this.nanoClock = nanoClock;
         this.cache = cache;
     }
 
     /**
-     * Returns whether a 404 tells of a delete marker, so that it must be passed on as it is.
+     * Returns whether a 404 concerns a delete marker, so that it must be passed on unchanged.
      * s3proxy sends the header as {@code false} with every 404.
      */
     public static boolean isDeleteMarker(Headers refusal) {
@@ -56,7 +56,7 @@ public final class NegativeCache {
         return value != null && !value.strip().equalsIgnoreCase("false");
     }
 
-    /** Whether it need not be asked for again now. */
+    /** Returns whether the object is known to be absent, so that the store need not be asked. */
     public boolean isAbsent(AuthorizationKey authorizationKey, Rule rule, Said needed) {
         Absence absence = absences.getIfPresent(authorizationKey);
         return absence != null && absence.said.compareTo(needed) >= 0
@@ -65,23 +65,26 @@ public final class NegativeCache {
                         absence.generation);
     }
 
-    /** Whether anything is to be remembered under this rule. */
+    /** Returns whether absence may be remembered under this rule. */
     public static boolean isRemembered(Rule rule) {
         return !bound(rule).isZero();
     }
 
     /**
-     * Remembers it.
+     * Remembers an absence.
      *
      * @param askedAtNanos when the backend was asked
-     * @param generation of the object's key at that moment
+     * @param generation the write epoch of the object's key at that moment
      */
     public void learn(AuthorizationKey authorizationKey, Said said, long askedAtNanos,
             long generation) {
         absences.put(authorizationKey, new Absence(said, askedAtNanos, generation));
     }
 
-    /** Who may ask no longer is to hear that, and not of what there is not. */
+    /**
+     * Returns how long an absence holds, at most as long as a permission: a caller that has lost
+     * the permission must not learn what is absent.
+     */
     private static Duration bound(Rule rule) {
         Duration fresh = switch (rule.freshness()) {
             case Freshness.Strong _ -> Duration.ZERO;

@@ -3,13 +3,13 @@ package io.railhead.gateway.freshness;
 import io.railhead.backend.Headers;
 import io.railhead.cache.ObjectMetadata;
 
-/** The result of a HEAD in the principal's own name. */
+/** The result of a HEAD under the principal's own identity. */
 public sealed interface Probe {
 
-    /** It may be read, and this is what it is now. */
+    /** The object may be read; this is its current metadata. */
     record Found(ObjectMetadata metadata) implements Probe {}
 
-    /** It may be read, but nobody may keep it for others. */
+    /** The object may be read, but must not be cached for others. */
     record Uncacheable(Headers headers) implements Probe {}
 
     /** The backend's own refusal: 403, 404, or another status below 500. */

@@ -9,11 +9,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Revalidations under way. Requests of one principal for one object share them, but a request joins
- * only one that is sent after it arrived: while one is under way, those who come wait together for
- * the next. Any thread.
+ * Revalidations under way. Requests of one principal for one object share a probe, but a request
+ * joins only a probe that is sent after its own arrival. While a probe is under way, later requests
+ * wait together for the next one. Any thread.
  *
- * <p>Lock order: the stripe's lock is never held while a probe is sent or completed.
+ * <p> Lock order: the stripe's lock is never held while a probe is sent or completed.
  */
 public final class Revalidations {
     private static final int STRIPES = 64;
@@ -27,27 +27,27 @@ public final class Revalidations {
     }
 
     /**
-     * What one probe answers.
+     * The question that one probe answers.
      *
-     * @param reads whether the object's bytes are wanted, too, which may take a right more
+     * @param reads whether the object's bytes are wanted too, which may need a further permission
      */
     public record Question(AuthorizationKey grant, boolean reads) {}
 
-    /** What is under way for keys of one hash, guarded by its own monitor. */
+    /** The probes under way for keys of one hash, guarded by the stripe's own monitor. */
     private static final class Stripe {
         private final Map<Question, Flight> flights = new HashMap<>();
     }
 
-    /** One sent probe, and the next one that waits for it. */
+    /** One probe that was sent, and the next one that waits for its end. */
     private static final class Flight {
         private @Nullable CompletableFuture<Probe> next;
         private @Nullable Supplier<CompletionStage<Probe>> nextSender;
     }
 
     /**
-     * Takes part in a probe that is sent after this call.
+     * Joins a probe that is sent after this call.
      *
-     * @param sender sends the probe; called at most once, now or when the one under way has ended
+     * @param sender sends the probe; called at most once, now or when the probe under way has ended
      */
     public CompletionStage<Probe> join(Question key, Supplier<CompletionStage<Probe>> sender) {
         Stripe stripe = stripes[Math.floorMod(key.hashCode(), STRIPES)];

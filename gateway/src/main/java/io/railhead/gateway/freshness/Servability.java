@@ -10,8 +10,9 @@ import java.util.function.LongSupplier;
 
 /**
  * Decides whether a cached object may be served without asking the store: the one place for HTTP
- * and the native channel, GET, HEAD and tokens. A request that asks anew, or that wants checksums
- * which the cache does not know, is its caller's matter. Any thread; allocates nothing.
+ * and the native channel, GET, HEAD and tokens. Its callers check for requests that demand
+ * revalidation, or that want checksums which the cache does not have. Any thread; allocates
+ * nothing.
  */
 public record Servability(ObjectCache cache, AuthorizationCache grants, LongSupplier nanoClock) {
 
@@ -21,14 +22,17 @@ public record Servability(ObjectCache cache, AuthorizationCache grants, LongSupp
     }
 
     /**
-     * Decides for one reader while the store is away: the rule must say so, and no confirmed write
-     * may have replaced the object.
+     * Decides for one reader while the store is away. The rule must allow it, and no confirmed
+     * write may have replaced the object.
      */
     public boolean allowsStale(AuthorizationKey reader, Rule rule, ObjectMetadata held) {
         return rule.staleIfError() && cache.isSettled(held) && grants.isGranted(reader, rule);
     }
 
-    /** A rule that verifies fills needs the store's checksums, which a ranged GET does not tell. */
+    /**
+     * Returns whether the object is fresh. A rule that verifies fills also needs the store's
+     * checksums, which a ranged GET does not report.
+     */
     private boolean isFresh(Rule rule, ObjectMetadata held) {
         return FreshnessCheck.isFresh(rule, held, nanoClock.getAsLong(), cache.isSettled(held))
                 && (!rule.verifyFills() || ObjectHeaders.isComplete(held));

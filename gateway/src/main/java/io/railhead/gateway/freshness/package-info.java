@@ -1,4 +1,4 @@
-/** Freshness: whether a cached object may be served now, and the revalidations that find out. */
+/** Freshness: whether a cached object may be served now, and revalidation. */
 @NullMarked
 package io.railhead.gateway.freshness;
 

@@ -11,7 +11,10 @@ import java.net.InetAddress;
 import java.util.List;
 import java.util.Map;
 
-/** Status and administration, on a port that is the operator's alone. Event loop only. */
+/**
+ * The listener for status and administration, on a port of its own that only operators should
+ * reach. Event loop only.
+ */
 public final class AdminListener {
     private final Vertx vertx;
     private final PlainRequests requests;
@@ -43,8 +46,9 @@ public final class AdminListener {
     }
 
     /**
-     * A page of somebody else's, open in the operator's browser, can have its own name resolved to
-     * this address; the browser then sends that name, and lets the page read the answer.
+     * Refuses other Host names, against DNS rebinding: a foreign page in the operator's browser can
+     * have its own name resolved to this address. The browser then sends that name, and would let
+     * the page read the response.
      */
     private static boolean isForThisMachine(List<String> hosts) {
         if (hosts.size() != 1) {

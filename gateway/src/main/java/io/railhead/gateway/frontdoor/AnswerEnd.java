@@ -10,7 +10,10 @@ final class AnswerEnd {
 
     private AnswerEnd() {}
 
-    /** Whether an answer ends with it: 100 Continue is whole, and no answer. */
+    /**
+     * Returns whether a message ends a response. An interim response such as 100 Continue is whole,
+     * and ends none.
+     */
     static boolean is(Object message) {
         boolean isInterim = message instanceof HttpResponse answer
                 && answer.status().codeClass() == HttpStatusClass.INFORMATIONAL

@@ -11,9 +11,10 @@ public final class CleartextPolicy {
     private CleartextPolicy() {}
 
     /**
-     * Why not: who hears one tenant's requests could name its memory. Null if they may.
+     * Returns why RDMA is not allowed without TLS, or null if RDMA is allowed. A listener in the
+     * network could otherwise take over a tenant's session or token, and name the tenant's memory.
      *
-     * @param principals as they are now
+     * @param principals the principals in force now
      */
     public static @Nullable String reasonAgainst(GatewayConfig config, List<Principal> principals) {
         GatewayConfig.Gateway gateway = config.gateway();
@@ -27,7 +28,7 @@ public final class CleartextPolicy {
                         : null;
     }
 
-    /** Throws with that reason. */
+    /** Throws the reason of {@link #reasonAgainst} where there is one. */
     public static void require(GatewayConfig config, List<Principal> principals) {
         String reason = reasonAgainst(config, principals);
         if (reason != null) {

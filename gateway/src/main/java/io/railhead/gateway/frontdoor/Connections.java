@@ -16,9 +16,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The front door's open connections, fewer than there are descriptors. Where one more comes, the
- * one of its event loop that has waited longest for a request's head is closed: a flood of
- * connections on which nothing is asked drives out itself. Where all are at work, the new one is.
+ * The front door's open connections, bounded below the number of descriptors. A new connection
+ * above the limit closes the one of its event loop that has waited longest for a request. So a
+ * flood of silent connections drives out its own. Where all are serving requests, the new
+ * connection is closed.
  */
 public final class Connections {
     private volatile int limit;
@@ -26,7 +27,7 @@ public final class Connections {
     private final AtomicInteger open = new AtomicInteger();
     private final ChannelGroup all = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
 
-    /** @param onClosed hears why one was closed */
+    /** @param onClosed receives the reason of each closed connection */
     public Connections(int limit, Consumer<String> onClosed) {
         this.limit = required(limit);
         this.onClosed = onClosed;
@@ -39,7 +40,7 @@ public final class Connections {
         return limit;
     }
 
-    /** Another limit for those that come from now on. */
+    /** Sets the limit for connections that are accepted from now on. */
     public void limit(int other) {
         limit = required(other);
     }
@@ -52,12 +53,15 @@ public final class Connections {
         return limit;
     }
 
-    /** Closes them all, whatever waits to be sent. */
+    /** Closes all connections at once, whatever waits to be sent. */
     void cut() {
         all.forEach(Connections::cut);
     }
 
-    /** Past Vert.x, which waits until all is sent: a client that reads nothing may let it wait. */
+    /**
+     * Closes past Vert.x, which waits until everything is sent: a client that reads nothing would
+     * delay the close.
+     */
     private static void cut(Channel connection) {
         ChannelHandlerContext first = connection.pipeline().firstContext();
         if (first != null) {
@@ -69,15 +73,15 @@ public final class Connections {
     @FunctionalInterface
     interface Waiting {
 
-        /** It had one, which has been answered already. */
+        /** The connection had a request, which has been answered already. */
         void asked();
     }
 
-    /** Those of one event loop, and used on it only. */
+    /** The connections of one event loop, used on that loop only. */
     final class OfLoop {
         private final Set<Channel> waiting = new LinkedHashSet<>();
 
-        /** Its connection has just been accepted. */
+        /** Adds a connection that has just been accepted. */
         Waiting add(ChannelHandlerContext last) {
             all.add(last.channel());
             boolean full = open.incrementAndGet() > limit;
@@ -98,7 +102,8 @@ public final class Connections {
         }
 
         /**
-         * No more one of those that wait: that it is closed is heard only when others have come.
+         * Takes the connection that has waited longest out of the waiting ones. A close is reported
+         * only after later connections were accepted, so closed ones are skipped.
          */
         private @Nullable Channel takeOldest() {
             for (Iterator<Channel> all = waiting.iterator(); all.hasNext();) {
@@ -111,7 +116,7 @@ public final class Connections {
             return null;
         }
 
-        /** Knows whether one connection waits for a request. */
+        /** Tracks whether one connection waits for a request. */
         private final class Place extends ChannelDuplexHandler {
 
             @Override

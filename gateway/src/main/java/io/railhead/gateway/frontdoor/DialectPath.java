@@ -4,7 +4,10 @@ import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.s3.sigv4.Authentication;
 import io.railhead.gateway.s3.sigv4.RequestHead;
 
-/** A path that a dialect of S3-over-RDMA has beside S3's own; its handler judges who may ask. */
+/**
+ * A path that a dialect of S3 over RDMA has beside S3's own. The handler decides which principals
+ * may use the path.
+ */
 @FunctionalInterface
 public interface DialectPath {
 

@@ -14,14 +14,14 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Schedules the requests of one event loop fairly. Requests go ahead as they come until the loop
- * has been away from its sockets for a moment; from then on they wait, and between any two looks at
- * the sockets those who share the loop have their turns, a request each: what one of them floods
- * the loop with waits behind the flood, and nobody else's does. The event loop only; while nobody
- * waits, a request costs a look at the clock.
+ * Schedules the requests of one event loop fairly among tenants. Requests start at once until the
+ * loop has been away from its sockets for a moment. From then on they wait in a queue for each
+ * tenant. In each pass over the sockets every waiting tenant gets one request served. A tenant's
+ * flood therefore delays that tenant's requests only. Event loop only; while no request waits, a
+ * request costs one reading of the clock.
  */
 final class FairScheduler {
-    /** Long enough for the sockets to cost little beside it, short enough to wait for. */
+    /** Long enough that polling the sockets costs little beside it, short enough to wait for. */
     static final long AWAY_NANOS = 1_000_000;
 
     private final Passes passes;
@@ -34,13 +34,15 @@ final class FairScheduler {
     private boolean inTurn;
     private @Nullable ChannelHandlerContext unflushed;
 
-    /** An event loop's way: a look at its sockets with all that comes of it, then its tasks. */
+    /**
+     * The passes of an event loop: each polls the sockets, handles the events, then runs the tasks.
+     */
     interface Passes {
 
-        /** Once, when the pass that runs now is over. */
+        /** Runs a task once, at the end of the current pass. */
         void afterThisOne(Runnable task);
 
-        /** After the sockets' next turn. */
+        /** Runs a task once, after the sockets were polled again. */
         void inTheNext(Runnable task);
     }
 
@@ -64,7 +66,7 @@ final class FairScheduler {
         }, System::nanoTime);
     }
 
-    /** Whether one that has just come goes ahead; else it has to {@link #await} its turn. */
+    /** Returns whether a new request may start now; otherwise it must {@link #await} its turn. */
     boolean isFree() {
         return waiting.isEmpty() && !isAway(passBegan());
     }
@@ -82,7 +84,7 @@ final class FairScheduler {
         return nanoClock.getAsLong() - since >= AWAY_NANOS;
     }
 
-    /** @param request is begun when it is its turn; it throws nothing */
+    /** @param request started in its turn; throws nothing */
     void await(TenantInFlight whose, Runnable request) {
         passBegan();
         waiting.computeIfAbsent(whose, _ -> new ArrayDeque<>()).add(request);
@@ -125,8 +127,8 @@ final class FairScheduler {
     }
 
     /**
-     * Gathers what is written in a turn, so that it leaves by one call to the kernel, as what is
-     * written while sockets are read does.
+     * Delays flushes within a turn, so that all its writes leave in one system call, as writes
+     * during a read of the sockets do.
      */
     @Sharable
     final class Gathering extends ChannelOutboundHandlerAdapter {

@@ -12,8 +12,8 @@ import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Refuses heads that another reader on the way could understand differently, and ends connections
- * on which it could see the next request elsewhere (RFC 9112 §3.2 and §6).
+ * Refuses request heads that another HTTP parser on the way could frame differently (RFC 9112 §3.2
+ * and §6). Closes a connection on which such a parser could see the next request elsewhere.
  */
 final class FramingCheck {
 
@@ -28,7 +28,7 @@ final class FramingCheck {
         }
     }
 
-    /** What is wrong with it; null if nothing is. */
+    /** Returns the problem of a request head; null if there is none. */
     static @Nullable String problem(MultiMap headers, HttpVersion version, String target) {
         if (headers.contains("transfer-encoding")) {
             boolean known = headers.getAll("transfer-encoding").equals(List.of("chunked"))
@@ -53,8 +53,9 @@ final class FramingCheck {
     }
 
     /**
-     * The decoder reads a length that goes on in the next line, a field without a name, and eight
-     * bytes behind the handshake of a WebSocket draft of 2010: others do not.
+     * Checks fields that Netty's decoder accepts and other parsers do not. These are a
+     * Content-Length folded over two lines, a field without a name, and the eight bytes behind a
+     * WebSocket handshake of 2010.
      */
     private static @Nullable String problemOfLength(MultiMap headers) {
         String length = headers.get("content-length");

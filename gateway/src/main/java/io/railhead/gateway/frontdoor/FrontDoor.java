@@ -28,8 +28,9 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes each request from its head to its operation: read once, verified before anything is looked
- * up, routed by rule. Event loop only; one instance serves all loops and holds no state of theirs.
+ * Takes each request from its head to its operation. A request is parsed once, verified before any
+ * lookup, and routed by rule. Event loop only; one instance serves all loops and holds no state of
+ * theirs.
  */
 public final class FrontDoor {
     private final RequestVerifier verifier;
@@ -41,7 +42,7 @@ public final class FrontDoor {
     private final Logs logs;
     private final HttpDate date = new HttpDate(InstantSource.system());
 
-    /** Where requests are counted and written down. */
+    /** The metrics and the access log of requests. */
     public record Logs(Metrics metrics, AccessLog accessLog) {}
 
     public FrontDoor(RequestVerifier verifier, Admission admission, AccessControl access,
@@ -56,16 +57,19 @@ public final class FrontDoor {
     }
 
     /**
-     * Those of one event loop, which it finds for itself.
+     * Returns a hit handler for the current event loop.
      *
-     * @param standingAside while all is Vert.x's to answer
+     * @param standingAside true while Vert.x must serve every request
      */
     HttpHitHandler hits(FairScheduler fairScheduler, BooleanSupplier standingAside) {
         return new HttpHitHandler(this, hitLookup, fairScheduler, standingAside, logs.metrics(),
                 logs.accessLog(), date);
     }
 
-    /** @param verifiedRequest what came of {@link #verify}; null where that was not asked */
+    /**
+     * @param verifiedRequest the result of {@link #verify}; null if the request was not verified
+     *            yet
+     */
     void handle(HttpServerRequest http, Context context, FairScheduler fairScheduler,
             @Nullable VerifiedRequest verifiedRequest) {
         http.pause();
@@ -93,7 +97,7 @@ public final class FrontDoor {
         }
     }
 
-    /** @param refusal of its head or its signature, where either is known to be wrong */
+    /** @param refusal the known problem of its head or signature; null if none is known */
     private void verify(HttpExchange httpExchange, HttpServerRequest http,
             FairScheduler fairScheduler,
             @Nullable S3Refusal refusal) {
@@ -131,10 +135,10 @@ public final class FrontDoor {
     }
 
     /**
-     * Who asks for what, of a request that goes to a store; null for all others.
+     * Verifies a request that goes to a store; null for all others.
      *
-     * @param peer who sent it, by address alone
-     * @throws S3Refusal where something is wrong with it, which {@link #handle} says
+     * @param peer the sender, by address alone
+     * @throws S3Refusal if the request is invalid; {@link #handle} turns that into a response
      */
     @Nullable
     S3Request verify(String method, String uri,
@@ -147,7 +151,7 @@ public final class FrontDoor {
                         : verifier.verified(head, address, Query.require(head.rawQuery()), peer);
     }
 
-    /** Its answer, where that takes nothing but a moment; null for all others. */
+    /** Plans the response if the object is cached and servable now; null otherwise. */
     @Nullable
     PlannedHit findHit(S3Request request) {
         ReadPlan plan = hitLookup.find(request, PlannedHit.MOST_BYTES);

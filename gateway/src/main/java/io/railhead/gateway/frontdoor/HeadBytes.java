@@ -5,8 +5,9 @@ import io.netty.util.AsciiString;
 import java.util.Arrays;
 
 /**
- * The head of an HTTP/1.1 answer as bytes, field by field. Values are a store's, which came as
- * fields of a head, or ours: no line ends in one. One event loop's only; its memory is used again.
+ * The head of an HTTP/1.1 response as bytes, written field by field. Values come from parsed fields
+ * of a store's response or from the gateway, so no value holds a line end. One event loop only; the
+ * buffer is reused for each response.
  */
 final class HeadBytes {
     private static final AsciiString OK = AsciiString.cached("HTTP/1.1 200 OK\r\n");
@@ -56,7 +57,8 @@ final class HeadBytes {
     }
 
     /**
-     * A header's char is one byte: exactly what this old method copies, without looking at each.
+     * Copies the low byte of each char, which is what this deprecated method does, without looking
+     * at each char.
      */
     @SuppressWarnings("deprecation")
     private void addChars(String text) {

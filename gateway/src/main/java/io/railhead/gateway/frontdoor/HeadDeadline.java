@@ -14,14 +14,17 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Closes a connection whose request head, once begun, does not end in time: an idle timeout never
- * sees a peer that sends a byte now and then. Stands on both sides of one connection's decoder; its
- * event loop only.
+ * Closes a connection whose request head, once begun, does not end in time. An idle timeout would
+ * never fire on a peer that sends a byte now and then. Has a handler on either side of the
+ * connection's decoder; event loop only.
  */
 final class HeadDeadline extends ChannelInboundHandlerAdapter {
     private final Duration limit;
     private final Runnable onExpired;
-    /** Stays on until it goes off, also when a head has come: most heads come at once. */
+    /**
+     * Stays scheduled until it fires, even if the head has ended: most heads end at once, and one
+     * timer then serves many of them.
+     */
     private @Nullable Future<?> timer;
     private boolean awaited;
     private long begunNanos;
@@ -32,7 +35,7 @@ final class HeadDeadline extends ChannelInboundHandlerAdapter {
         this.onExpired = onExpired;
     }
 
-    /** @param onExpired told of each connection that is closed */
+    /** @param onExpired called for each connection that is closed */
     static void guard(ChannelPipeline pipeline, Duration limit, Runnable onExpired) {
         HeadDeadline deadline = new HeadDeadline(limit, onExpired);
         String decoder = pipeline.context(HttpRequestDecoder.class).name();
@@ -68,7 +71,8 @@ final class HeadDeadline extends ChannelInboundHandlerAdapter {
             onExpired.run();
             Future<?> _ = context.close();
         } else {
-            // We do not read: that the rest has not come is no fault of the peer's.
+            // The gateway has paused reading, so the missing rest of the head is not the peer's
+            // fault.
             schedule(context, limit.toNanos());
         }
     }
@@ -81,7 +85,7 @@ final class HeadDeadline extends ChannelInboundHandlerAdapter {
         context.fireChannelInactive();
     }
 
-    /** Sees what the decoder has understood. */
+    /** Handles the decoder's output. */
     private final class Decoded extends ChannelInboundHandlerAdapter {
         @Override
         public void channelRead(ChannelHandlerContext context, Object message) {
@@ -96,7 +100,7 @@ final class HeadDeadline extends ChannelInboundHandlerAdapter {
             context.fireChannelRead(message);
         }
 
-        /** What follows a head of another version is framed in a way that nobody here knows. */
+        /** Rejects other HTTP versions: the framing of the bytes behind such a head is unknown. */
         private static void requireVersion(HttpRequest request) {
             HttpVersion version = request.protocolVersion();
             if (!version.equals(HttpVersion.HTTP_1_1) && !version.equals(HttpVersion.HTTP_1_0)

@@ -35,7 +35,7 @@ public final class HealthListener {
                 .listen(port, host);
     }
 
-    /** What both ports beside the front door have: a connection that says nothing is closed. */
+    /** Options of the health and admin ports: an idle connection is closed. */
     public static HttpServerOptions options() {
         // Clients that try to upgrade to HTTP/2 gain nothing here, and some wait for ever.
         return new HttpServerOptions().setHttp2ClearTextEnabled(false)
@@ -53,7 +53,10 @@ public final class HealthListener {
         }
     }
 
-    /** The first line is the answer; the others say how stores and fabrics do, at any status. */
+    /**
+     * Answers with the readiness in the first line; further lines give the state of stores and
+     * fabrics at any status.
+     */
     private void ready(HttpServerRequest request) {
         String reason = readiness.reasonNotReady();
         StringBuilder body = new StringBuilder(reason.isEmpty() ? "ok" : reason).append('\n');

@@ -7,10 +7,10 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.handler.codec.http.HttpContent;
 
 /**
- * Gives Vert.x pieces of bodies as memory of the heap, which it would copy them into anyway. What
- * it keeps for a request that is paused it does not release where the connection ends meanwhile
- * (5.0.10, {@code VertxConnection.pending}): memory of the pool would be lost for good, some with
- * each upload that breaks off. Event loop only.
+ * Copies pieces of request bodies to the Java heap before Vert.x sees them; Vert.x would copy them
+ * anyway. Where a connection ends while its request is paused, Vert.x does not release the pieces
+ * that it keeps (5.0.10, {@code VertxConnection.pending}). Pooled memory would leak with every
+ * broken upload. Event loop only.
  */
 final class HeapCopyHandler extends ChannelInboundHandlerAdapter {
 

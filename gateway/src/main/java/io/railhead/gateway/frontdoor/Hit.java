@@ -21,9 +21,8 @@ import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An answer that is being written, until the kernel has taken its last byte or never will: it keeps
- * the leases of what is written, and gives back its place in admission. Its connection's event loop
- * only.
+ * A hit's response while it is written. Holds the page leases and the admission permit until the
+ * kernel has taken the last byte, or the connection fails. The connection's event loop only.
  */
 final class Hit implements ChannelFutureListener, HttpAccess.Talk {
     private final PlannedHit planned;
@@ -60,7 +59,7 @@ final class Hit implements ChannelFutureListener, HttpAccess.Talk {
         return requestId;
     }
 
-    /** The body, behind what stands in the target already. */
+    /** Copies the body behind the bytes that the target holds already. */
     ByteBuf copyTo(ByteBuf target) {
         for (PageSlice slice : slices) {
             for (ByteBuffer bytes : slice.buffers()) {
@@ -70,7 +69,7 @@ final class Hit implements ChannelFutureListener, HttpAccess.Talk {
         return target;
     }
 
-    /** The body where it lies, to be written before this is over. */
+    /** Wraps the body's pages without a copy; valid until the leases end. */
     ByteBuf reference() {
         List<ByteBuffer> buffers = new ArrayList<>(slices.length);
         for (PageSlice slice : slices) {
@@ -85,7 +84,7 @@ final class Hit implements ChannelFutureListener, HttpAccess.Talk {
         counts.begun(bucket(), plan().length());
     }
 
-    /** Nothing is written of it any more. */
+    /** Releases the leases and the permit; no byte of the response is written any more. */
     void giveBack() {
         for (PageSlice slice : slices) {
             slice.close();
@@ -109,7 +108,6 @@ final class Hit implements ChannelFutureListener, HttpAccess.Talk {
         }
     }
 
-    // ---- As the access log reads it
 
     @Override
     public String method() {

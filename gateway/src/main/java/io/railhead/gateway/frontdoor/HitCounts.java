@@ -37,12 +37,12 @@ final class HitCounts {
         metrics.buckets.delivered(bucket, length);
     }
 
-    /** Something was thrown that nobody expected. */
+    /** Counts an unexpected exception. */
     void failed() {
         metrics.internalErrors.labels("request").inc();
     }
 
-    /** @param nanos from the head to the last byte, which the kernel has taken */
+    /** @param nanos from the head's arrival until the kernel took the last byte */
     void ended(String bucket, int status, long nanos) {
         metrics.inFlight.dec();
         (status == 206 ? partial : whole).inc();

@@ -37,9 +37,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The hit path over HTTP: a plain GET of what is held whole, fresh and allowed is answered where
- * its head was decoded, by one write. All other requests, and all that is wrong with this one, go
- * on to Vert.x as if nothing had been tried. One event loop's only.
+ * The hit path over HTTP. A plain GET is answered right behind the decoder, by one write, if its
+ * bytes are all cached, fresh and permitted. All other requests, and invalid ones, go on to Vert.x
+ * unchanged. Used by one event loop only.
  *
  * <pre>
  *   bytes ─▶ decoder ─▶ Lane ──another, or one not answered yet──▶ … ─▶ Answers ─▶ Vert.x
@@ -49,9 +49,11 @@ import org.slf4j.LoggerFactory;
  */
 final class HttpHitHandler {
     private static final Logger LOG = LoggerFactory.getLogger(HttpHitHandler.class);
-    /** What is shorter is copied: to have the kernel gather two pieces costs more than that. */
+    /**
+     * Bodies up to this size are copied into the head's buffer: one write is cheaper than a gather.
+     */
     private static final long MOST_COPIED_BYTES = 8 << 10;
-    /** Of one connection, since each has a place in admission: who does not read has not all. */
+    /** The limit for one connection: each response holds a permit until its client has read all. */
     private static final int MOST_WRITING = 16;
 
     private final FrontDoor door;
@@ -63,7 +65,7 @@ final class HttpHitHandler {
     private final HttpDate date;
     private final HeadBytes head = new HeadBytes();
     private final @Nullable PageSlice[] slices;
-    /** Of the request that goes on to Vert.x at this moment. */
+    /** The verification of the request that is being handed to Vert.x at this moment. */
     private @Nullable VerifiedRequest verifiedRequest;
 
     HttpHitHandler(FrontDoor door, HitLookup held, FairScheduler fairScheduler,
@@ -81,7 +83,7 @@ final class HttpHitHandler {
                 + 2];
     }
 
-    /** The outcome of verifying this very request; null where it has not been verified. */
+    /** Returns the result of verifying this very request; null if it was not verified. */
     @Nullable
     VerifiedRequest verifiedRequestOf(HttpServerRequest request) {
         VerifiedRequest known = verifiedRequest;
@@ -89,10 +91,10 @@ final class HttpHitHandler {
     }
 
     /**
-     * Answers what it can of a connection, before its first byte.
+     * Adds the handlers of a connection, before its first byte.
      *
      * @param last the handler that serves everything else
-     * @param peer who is at the other end
+     * @param peer the client's address
      */
     void serve(ChannelHandlerContext last, RequestSource peer, MinimumRateGuard pace,
             Connections.Waiting place) {
@@ -102,15 +104,18 @@ final class HttpHitHandler {
         pipeline.addBefore(last.name(), null, lane.new Answers());
     }
 
-    /** Requests of one connection. Sees them as they were decoded, and writes past the encoder. */
+    /** The requests of one connection. Reads them as decoded, and writes past the encoder. */
     private final class Lane extends ChannelInboundHandlerAdapter {
         private final RequestSource peer;
         private final MinimumRateGuard pace;
         private final Connections.Waiting place;
         private final @Nullable IdleStateHandler idle;
-        /** Those that went on, and have no whole answer yet: what comes later waits for theirs. */
+        /**
+         * Requests that went on to Vert.x and have no complete response yet; later ones must not
+         * overtake.
+         */
         private int unanswered;
-        /** The end of what was answered already is still to come. */
+        /** The decoder has still to deliver the end of a request that was answered already. */
         private boolean endFollows;
         private boolean unflushed;
         private int writing;
@@ -174,7 +179,10 @@ final class HttpHitHandler {
             }
         }
 
-        /** Hands the request to Vert.x, whose handler answers, where anything is thrown. */
+        /**
+         * Answers the request if it is a hit. Otherwise, or where anything is thrown, Vert.x must
+         * answer.
+         */
         private boolean tryAnswer(ChannelHandlerContext context, HttpRequest request) {
             long arrivedAtNanos = System.nanoTime();
             try {
@@ -241,7 +249,7 @@ final class HttpHitHandler {
                 if (!handedOver) {
                     throw thrown;
                 }
-                // A second answer must not follow this one.
+                // The bytes may have left already, and a second response must not follow them.
                 failed(thrown);
                 var _ = context.close();
             } finally {
@@ -252,7 +260,7 @@ final class HttpHitHandler {
             }
         }
 
-        /** Who takes slowly what he was sent is not idle. */
+        /** Restarts the write timeout: a client that reads slowly is not idle. */
         private void written() {
             writing--;
             if (idle != null) {
@@ -260,7 +268,10 @@ final class HttpHitHandler {
             }
         }
 
-        /** What guards a connection stands behind, and has seen nothing of this. */
+        /**
+         * Reports a write to the connection's guards: they stand later in the pipeline and did not
+         * see it.
+         */
         private void noted(ChannelHandlerContext context, long bytes) {
             pace.wrote(context, bytes);
             place.asked();
@@ -270,7 +281,7 @@ final class HttpHitHandler {
             }
         }
 
-        /** Sees the answers of what went on. */
+        /** Counts the ends of Vert.x's responses. */
         private final class Answers extends ChannelDuplexHandler {
 
             @Override
@@ -284,7 +295,7 @@ final class HttpHitHandler {
         }
     }
 
-    /** Without a body, or anything else that concerns the connection. */
+    /** Returns whether the request has no body and no field that concerns the connection. */
     private static boolean isPlain(HttpRequest request) {
         return request.decoderResult().isSuccess()
                 && request.method().equals(HttpMethod.GET)

@@ -8,13 +8,12 @@ import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.timeout.IdleStateEvent;
 
 /**
- * Keeps a connection on which nothing moves because its client has said all and waits for us: a
- * store that copies says nothing for minutes, and how long it may is the backend's to bound. A
- * client that does not take what it was sent is idle. Stands behind one connection's idle timer;
- * its event loop only.
+ * Exempts a connection from the idle timeout while its client waits for a response and has taken
+ * all that was sent. A store may be silent for minutes while it copies; the backend's own timeout
+ * bounds that wait. Stands behind one connection's idle timer; event loop only.
  */
 final class IdleExemption extends ChannelDuplexHandler {
-    /** From a request's last byte to its answer's. */
+    /** True from the last byte of a request to the last byte of its response. */
     private boolean isAwaited;
 
     @Override

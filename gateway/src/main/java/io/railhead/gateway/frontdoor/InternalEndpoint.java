@@ -13,18 +13,20 @@ import java.util.Map;
 /** One of the gateway's own HTTP paths, below {@code /.railhead/}; always signed. */
 @FunctionalInterface
 public interface InternalEndpoint {
-    /** No bucket can be named so: bucket names begin with a letter or digit. */
+    /** No bucket can have this name: bucket names begin with a letter or digit. */
     String PREFIX = "/.railhead/";
 
     /** Answers a request that its caller has signed. */
     void handle(HttpExchange httpExchange, Authentication.Signed caller, Query query);
 
-    /** Whether a request is for one of them; behind a bucket's host name all paths are keys. */
+    /**
+     * Returns whether a path is below the prefix. Behind a bucket's host name every path is a key.
+     */
     static boolean isIn(String rawPath, Address address) {
         return rawPath.startsWith(PREFIX) && PREFIX.equals("/" + address.bucket() + "/");
     }
 
-    /** The one with this name in a table; what is not there is not served. */
+    /** Returns the endpoint of this name; refuses the request if the table lacks it. */
     static InternalEndpoint require(Map<String, InternalEndpoint> table, String name) {
         InternalEndpoint path = table.get(name);
         if (path == null) {

@@ -15,10 +15,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Closes a connection whose client sends or takes a body more slowly than it may, on average over a
- * while: an idle timeout never sees a peer that moves a byte now and then. Only time in which the
- * client is waited for counts: while we read, and while what we have written waits for it. Stands
- * before one connection's last handler; its event loop only.
+ * Closes a connection whose client sends or takes a body below a minimum average rate. An idle
+ * timeout would never fire on a peer that moves a byte now and then. Only time spent waiting for
+ * the client counts: while the gateway reads, and while written bytes wait for the socket. Stands
+ * before one connection's last handler; event loop only.
  */
 final class MinimumRateGuard extends ChannelDuplexHandler {
     private final Limit limit;
@@ -35,7 +35,7 @@ final class MinimumRateGuard extends ChannelDuplexHandler {
     private long written;
     private long takenBefore;
 
-    /** So many bytes at least in each {@code over}. */
+    /** At least so many bytes in each period {@code over}. */
     record Limit(long bytes, Duration over) {
 
         static Limit of(long bytesInASecond, Duration over) {
@@ -43,7 +43,7 @@ final class MinimumRateGuard extends ChannelDuplexHandler {
         }
     }
 
-    /** @param onSlow hears the reason of each connection that is closed */
+    /** @param onSlow receives the reason of each closed connection */
     MinimumRateGuard(Limit limit, Consumer<String> onSlow) {
         this.limit = limit;
         this.onSlow = onSlow;
@@ -99,7 +99,7 @@ final class MinimumRateGuard extends ChannelDuplexHandler {
 
     @Override
     public void write(ChannelHandlerContext context, Object message, ChannelPromise done) {
-        // A client that was told to go on has waited for us until now.
+        // A client that was told to continue has waited for the gateway until now.
         beginAnew();
         if (message instanceof ByteBufHolder holder) {
             wrote(context, holder.content().readableBytes());
@@ -107,7 +107,7 @@ final class MinimumRateGuard extends ChannelDuplexHandler {
         var _ = context.write(message, done);
     }
 
-    /** So many bytes more are to be taken. */
+    /** Counts bytes that the client is now expected to take. */
     void wrote(ChannelHandlerContext context, long bytes) {
         written += bytes;
         if (timer == null) {

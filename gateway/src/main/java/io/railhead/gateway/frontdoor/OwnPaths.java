@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The gateway's paths beside S3's.
  *
- * @param signed by what follows {@link InternalEndpoint#PREFIX}
- * @param unsigned likewise, for callers that cannot sign
+ * @param signed by the name behind {@link InternalEndpoint#PREFIX}
+ * @param unsigned by the same name, for callers that cannot sign
  * @param dialects by their raw paths
  */
 public record OwnPaths(Map<String, InternalEndpoint> signed, Map<String, UnsignedEndpoint> unsigned,
@@ -21,7 +21,10 @@ public record OwnPaths(Map<String, InternalEndpoint> signed, Map<String, Unsigne
         dialects = Map.copyOf(dialects);
     }
 
-    /** None where the host names the bucket: that path is a key. */
+    /**
+     * Returns the dialect's handler of a path; null if there is none, or if the host names the
+     * bucket and the path is a key.
+     */
     @Nullable
     DialectPath dialect(RequestHead head, Address address) {
         DialectPath dialect = dialects.get(head.rawPath());

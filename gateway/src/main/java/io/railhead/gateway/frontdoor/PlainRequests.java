@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Requests to the ports beside the front door, which answer in plain text. A handler that throws is
- * answered 500, or its connection closed where an answer has begun. Event loop only.
+ * Requests to the health and admin ports, which answer in plain text. A handler that throws is
+ * answered 500; if a response has begun, its connection is closed. Event loop only.
  */
 public final class PlainRequests {
     private static final Logger LOG = LoggerFactory.getLogger(PlainRequests.class);
@@ -18,7 +18,7 @@ public final class PlainRequests {
     private final String port;
     private final Metrics metrics;
 
-    /** @param port as metrics name it */
+    /** @param port the port's name in metrics */
     public PlainRequests(String port, Metrics metrics) {
         this.port = port;
         this.metrics = metrics;
@@ -28,12 +28,12 @@ public final class PlainRequests {
         return request -> run(request, () -> handler.handle(request));
     }
 
-    /** Runs a step towards the answer. */
+    /** Runs one step of a request; an exception fails the request. */
     public void run(HttpServerRequest request, Runnable step) {
         Guard.run(step, thrown -> fail(request, thrown));
     }
 
-    /** Answers that it failed, as far as that can still be said. */
+    /** Answers 500, or closes the connection if the head was written already. */
     public void fail(HttpServerRequest request, Throwable thrown) {
         LOG.warn("{}: {} failed", port, request.path(), thrown);
         metrics.internalErrors.labels(port).inc();

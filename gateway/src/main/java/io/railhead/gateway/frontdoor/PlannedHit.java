@@ -5,12 +5,10 @@ import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.request.S3Request;
 
 /**
- * A verified request, what it is to be answered with, and its place in admission, which whoever has
- * this gives back.
+ * A verified request, the plan of its response, and its admission permit. The holder of this record
+ * must close the permit.
  */
 record PlannedHit(S3Request request, ReadPlan plan, Permit ownedPermit) {
-    /**
-     * Of more than that the bytes cost, and not the request; and one write has one idle timeout.
-     */
+    /** Above this size copying dominates the cost, and one write could exceed the idle timeout. */
     static final long MOST_BYTES = 256 << 10;
 }

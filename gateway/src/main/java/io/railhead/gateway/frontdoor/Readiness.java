@@ -5,12 +5,12 @@ import java.util.List;
 /** Readiness for requests; no store's outage changes it. */
 public interface Readiness {
 
-    /** Why not, in one line; "" if it should. */
+    /** Returns in one line why the gateway is not ready; "" if it is ready. */
     String reasonNotReady();
 
-    /** The state of each store, a line each; empty before the start has ended. */
+    /** Returns the state of each store, one line each; empty before the start has ended. */
     List<String> stores();
 
-    /** The state of each fabric, likewise; none of them changes the answer. */
+    /** Returns the state of each fabric, one line each. Fabrics do not change the readiness. */
     List<String> fabrics();
 }

@@ -8,7 +8,7 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Connections that found no room: each is counted, and one a minute is told. Any thread. */
+/** Rejected connections: each is counted, and one a minute is logged. Any thread. */
 public final class RejectedConnections implements Consumer<String> {
     private static final Logger LOG = LoggerFactory.getLogger(RejectedConnections.class);
     private static final long QUIET_NANOS = TimeUnit.MINUTES.toNanos(1);
@@ -17,7 +17,7 @@ public final class RejectedConnections implements Consumer<String> {
     private final LongSupplier nanoClock;
     private final AtomicLong dueNanos;
 
-    /** @param closed by reason */
+    /** @param closed the counter, by reason */
     public RejectedConnections(Counter closed, LongSupplier nanoClock) {
         this.closed = closed;
         this.nanoClock = nanoClock;

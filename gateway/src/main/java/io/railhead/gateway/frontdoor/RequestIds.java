@@ -3,7 +3,7 @@ package io.railhead.gateway.frontdoor;
 import java.util.HexFormat;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** Names of requests, as S3's are: 16 hex digits. */
+/** Request ids in S3's format: 16 hex digits. */
 public final class RequestIds {
     private static final HexFormat UPPER_CASE = HexFormat.of().withUpperCase();
 

@@ -19,8 +19,8 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * Reads the head of a request, verifies its signature, and finds its store by the rules. Immutable;
- * any thread. A {@link S3Refusal} says what is wrong with the request.
+ * Reads the head of a request, verifies its signature, and finds its store by the rules. An invalid
+ * request throws {@link S3Refusal}. Immutable; any thread.
  */
 public final class RequestVerifier {
     private static final Set<String> METHODS = Set.of("GET", "HEAD", "PUT", "POST", "DELETE",
@@ -32,8 +32,8 @@ public final class RequestVerifier {
     private final InstantSource clock;
 
     /**
-     * @param domains below which a host names a bucket
-     * @param clock that signatures are dated by
+     * @param domains host names of buckets end with one of these
+     * @param clock the clock that dates of signatures are compared with
      */
     public RequestVerifier(RequestAuthenticator authenticator, Routes routes,
             List<String> domains, InstantSource clock) {
@@ -43,14 +43,14 @@ public final class RequestVerifier {
         this.clock = clock;
     }
 
-    /** The request, its signature verified, with the store that the rules name. */
+    /** Verifies the signature and finds the store; returns the whole request. */
     S3Request verified(RequestHead head, Address address, Query query, RequestSource peer) {
         Authentication authentication = authenticate(head, query);
         return new S3Request(head, address, query, authentication,
                 peer.as(authentication), routes.route(authentication, address));
     }
 
-    /** @param secure whether it came over TLS */
+    /** @param secure whether the request came over TLS */
     RequestHead head(String method, String uri,
             Iterable<Map.Entry<String, String>> fields, boolean secure) {
         if (!METHODS.contains(method)) {
@@ -75,8 +75,8 @@ public final class RequestVerifier {
     }
 
     /**
-     * RFC 9112 §3.2.2: the target's authority stands for whatever the Host field says. A client may
-     * have signed that field, which counts only where both name the same bucket.
+     * Uses the target's authority in place of the Host field (RFC 9112 §3.2.2). A client may have
+     * signed the Host field, which counts only if both name the same bucket.
      */
     private RequestHead withHost(RequestHead head, String authority) {
         String field = head.headers().get("host");
@@ -87,7 +87,7 @@ public final class RequestVerifier {
                 head.headers().toBuilder().set("host", authority).build(), other ? field : null);
     }
 
-    /** @throws S3Refusal where the bucket cannot be one, or the path cannot be read */
+    /** @throws S3Refusal if the bucket's name is invalid or the path cannot be decoded */
     Address address(RequestHead head) {
         try {
             Address address = Address.of(head.rawPath(), head.headers().get("host"), domains);
@@ -101,7 +101,7 @@ public final class RequestVerifier {
         }
     }
 
-    /** Who signed the request; nobody where it is not signed. */
+    /** Returns the signer of the request; anonymous if it is not signed. */
     Authentication authenticate(RequestHead head, Query query) {
         return head.method().equals("OPTIONS")
                 ? preflight(head, query)
@@ -109,10 +109,10 @@ public final class RequestVerifier {
     }
 
     /**
-     * A browser's preflight goes to the URL of the request that it is about, which may be
-     * presigned: then it is its signer's, whose buckets the store may find by that alone. It says
-     * nothing else of who asks: where the signature does not hold, as it cannot where it covers
-     * headers, it is nobody's.
+     * Authenticates a browser's preflight request. Its URL is that of the request to come, which
+     * may be presigned. If the signature holds, the preflight is routed as the signer's, since only
+     * the signer's view may name the bucket. A signature that covers headers cannot hold here: such
+     * a preflight is anonymous.
      */
     private Authentication preflight(RequestHead head, Query query) {
         String about = head.headers().get("access-control-request-method");
@@ -126,7 +126,7 @@ public final class RequestVerifier {
         }
     }
 
-    /** The signer; whatever the method is. */
+    /** Returns the signer, whatever the method is. */
     Authentication requireSignature(RequestHead head, Query query) {
         return authenticator.authenticate(head, query, clock.instant());
     }

@@ -42,13 +42,14 @@ public final class S3Listener {
     private static final int MAX_REQUEST_LINE_BYTES = 16 << 10;
     private static final int UPDATE_SECONDS = 30;
     /**
-     * Each piece of an upload costs two wake-ups and a call to the kernel; but Vert.x lets 16 of
-     * them wait for a store that is slow, which is what a request may take of the heap.
+     * The size of a piece of an upload. Each piece costs two wake-ups and a system call, but Vert.x
+     * queues 16 pieces for a slow store: this bounds the heap that a request may take.
      */
     private static final int PIECE_BYTES = 16 << 10;
     /**
-     * Pages are leased until they are written, and a store's pieces counted, wherever they wait: so
-     * many wait where one call to the kernel takes them all, not one by one before the connection.
+     * The bytes that may wait in a connection. Pages stay leased, and a store's pieces counted,
+     * until they are written. Waiting here lets one system call take them together, where waiting
+     * before the connection takes one call each.
      */
     private static final WriteBufferWaterMark WAITING = new WriteBufferWaterMark(1 << 20, 4 << 20);
 
@@ -86,7 +87,7 @@ public final class S3Listener {
                 .setReuseAddress(true);
     }
 
-    /** Before it listens: TLS, and nothing else, is spoken. */
+    /** Makes the listener speak TLS only. Call before it listens. */
     public S3Listener over(ServerSSLOptions tls) {
         options.setSsl(true)
                 .setKeyCertOptions(tls.getKeyCertOptions())
@@ -96,15 +97,17 @@ public final class S3Listener {
         return this;
     }
 
-    /** Before it listens: clients are told to close their connections while this holds. */
+    /**
+     * Tells clients to close their connections while the condition holds. Call before it listens.
+     */
     public S3Listener leavingWhile(BooleanSupplier condition) {
         leaving = condition;
         return this;
     }
 
     /**
-     * Before it listens: while this holds each request is to have a span, which Vert.x makes of
-     * those it serves.
+     * Gives each request a span while the condition holds; Vert.x makes spans only for requests
+     * that it serves. Call before it listens.
      */
     public S3Listener tracedWhile(BooleanSupplier condition) {
         traced = condition;
@@ -152,7 +155,7 @@ public final class S3Listener {
         ChannelHandlerContext context = ((HttpServerConnection) connection).channelHandlerContext();
         ChannelPipeline pipeline = context.pipeline();
         if (!options.isSsl()) {
-            // What TLS has encrypted is a copy, that nobody else counts.
+            // TLS encrypts into a copy, and nothing else counts those bytes.
             context.channel().config().setWriteBufferWaterMark(WAITING);
         }
         LingeringClose.guard(pipeline);
@@ -173,7 +176,10 @@ public final class S3Listener {
                 metrics.closedConnections.labels("slow_head")::inc);
     }
 
-    /** What is not HTTP, or too large: the connection's framing is in doubt, so it is closed. */
+    /**
+     * Refuses a message that is not HTTP or is too large. Its framing is in doubt, so the
+     * connection is closed.
+     */
     private void refuse(HttpServerRequest request) {
         if (HttpExchange.isBehindTheEnd(request)) {
             request.connection().close();
@@ -214,24 +220,24 @@ public final class S3Listener {
     }
 
     /**
-     * What new connections are answered with: another certificate. Without TLS it is refused.
+     * Gives new connections another certificate. Refused without TLS.
      *
-     * @throws IllegalArgumentException where one of the servers would not take it
+     * @throws IllegalArgumentException if one of the servers does not accept the files
      */
     public void update(ServerSSLOptions tls) {
         for (HttpServer server : servers) {
             try {
                 server.updateSSLOptions(tls.copy(), true).await(UPDATE_SECONDS, TimeUnit.SECONDS);
             } catch (Exception e) {
-                // Futures throw what they failed with, checked or not.
+                // Futures rethrow their cause, which may be a checked exception.
                 throw new IllegalArgumentException("gateway.tls: " + e.getMessage(), e);
             }
         }
     }
 
     /**
-     * Accepts nothing more and waits for what is being answered, at most so long; what is left is
-     * cut, which Vert.x would only do once its peer had read what was written.
+     * Stops accepting, and waits for requests under way, at most so long. Connections that are left
+     * are cut: Vert.x would close them only after the peer has read everything.
      */
     public Future<?> drain(Duration atMost) {
         vertx.setTimer(Math.max(1, atMost.toMillis()), _ -> connections.cut());

@@ -7,8 +7,9 @@ import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.impl.VertxHttpRequestDecoder;
 
 /**
- * Vert.x's own decoder, but a Content-Length beside a Transfer-Encoding is refused: the usual one
- * drops it in silence, and somebody on the way may have gone by it (RFC 9112 §6.3).
+ * Vert.x's request decoder, made stricter: a Content-Length beside a Transfer-Encoding is refused.
+ * The usual decoder drops the length silently, and a proxy on the way may have framed by it (RFC
+ * 9112 §6.3).
  */
 final class StrictDecoder extends VertxHttpRequestDecoder {
 
@@ -16,7 +17,7 @@ final class StrictDecoder extends VertxHttpRequestDecoder {
         super(options);
     }
 
-    /** Before the connection's first byte; its event loop only. */
+    /** Replaces the decoder before the connection's first byte; event loop only. */
     static void replaceIn(ChannelPipeline pipeline, HttpServerOptions options) {
         String name = pipeline.context(HttpRequestDecoder.class).name();
         pipeline.replace(name, name, new StrictDecoder(options));

@@ -26,8 +26,8 @@ import javax.net.ssl.X509KeyManager;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The PEM files of {@code gateway.tls}, checked before use: a certificate that its key does not
- * belong to, as between the replacement of one and the other, would end every handshake.
+ * The PEM files of {@code gateway.tls}, checked before use. A certificate that does not match its
+ * key, as in the middle of a replacement, would fail every handshake.
  */
 public final class TlsOptions {
     private static final Set<String> PROTOCOLS = Set.of("TLSv1.2", "TLSv1.3");
@@ -35,7 +35,7 @@ public final class TlsOptions {
 
     private TlsOptions() {}
 
-    /** In the order that {@link #options} takes their contents. */
+    /** Returns the files in the order that {@link #options} takes their contents. */
     public static List<Path> of(GatewayConfig.Tls tls) {
         List<Path> files = new ArrayList<>(List.of(tls.certificate(), tls.key()));
         Path clientCa = tls.clientCa();
@@ -46,9 +46,9 @@ public final class TlsOptions {
     }
 
     /**
-     * What the listener needs.
+     * Builds the listener's TLS options.
      *
-     * @throws IllegalArgumentException in one line that names the setting
+     * @throws IllegalArgumentException with one line that names the setting
      */
     public static ServerSSLOptions options(Vertx vertx, List<byte[]> contents) {
         PemKeyCertOptions pair = new PemKeyCertOptions()
@@ -66,7 +66,7 @@ public final class TlsOptions {
         return options;
     }
 
-    /** When the first of a chain's certificates ends. */
+    /** Returns the earliest expiry date in a chain of certificates. */
     public static Instant until(byte[] chain) {
         try {
             return CertificateFactory.getInstance("X.509")

@@ -7,17 +7,17 @@ import io.vertx.core.http.HttpServerRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The outcome of verifying a request on the hit path, so that Vert.x's handler verifies no
- * signature twice. It holds the headers of its request, so no other request can take it.
+ * The result of verifying a request on the hit path, so that Vert.x's handler does not verify the
+ * signature again. It holds the headers of its request, so no other request can take it.
  *
- * @param fields the request's, the very object that was decoded: Vert.x keeps it
- * @param request it, verified; null of one that does not go to a store, or is refused
- * @param refusal what is wrong with it; null if nothing is
+ * @param fields the very headers object that was decoded; Vert.x keeps that object
+ * @param request the verified request; null if it does not go to a store, or is refused
+ * @param refusal the problem of the request; null if there is none
  */
 record VerifiedRequest(HttpHeaders fields, @Nullable S3Request request,
         @Nullable S3Refusal refusal) {
 
-    /** Equal fields of another request do not count. */
+    /** Compares by identity: equal fields of another request must not match. */
     @SuppressWarnings("ReferenceEquality")
     boolean isOf(HttpServerRequest other) {
         Object decoded = fields;

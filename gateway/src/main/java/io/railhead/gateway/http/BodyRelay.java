@@ -10,8 +10,8 @@ import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 
 /**
- * A backend's body on its way to the client, nothing of it kept: a piece is asked for when an
- * earlier one has reached the socket. Signals arrive on the backend's threads and are taken to the
+ * Relays a backend's body to the client and keeps none of it. The next piece is requested when an
+ * earlier one has reached the socket. Signals arrive on the backend's threads and are moved to the
  * event loop.
  */
 public final class BodyRelay implements Subscriber<ByteBuffer> {
@@ -37,25 +37,26 @@ public final class BodyRelay implements Subscriber<ByteBuffer> {
     };
 
     /**
-     * How it ended.
+     * The end of a relayed body.
      *
-     * @param bytes handed to the socket
-     * @param complete whether the backend's body ended as it should, and was as long as expected
+     * @param bytes the bytes that were handed to the socket
+     * @param complete whether the backend's body ended normally and had the expected length
      */
     public record Outcome(long bytes, boolean complete) {}
 
-    /** @param onEnd called once on the event loop; it ends the response or cuts it */
+    /** @param onEnd called once on the event loop; ends the response or cuts it */
     public BodyRelay(HttpExchange httpExchange, HttpServerResponse response, long expected,
             Consumer<Outcome> onEnd) {
         this(httpExchange, response, expected, () -> {}, onEnd);
     }
 
     /**
-     * One that says when all is there before the client can know, which may be before the end.
+     * A relay that reports the last byte before the client can see it, perhaps before the body's
+     * end.
      *
-     * @param expected how many bytes are to come, more of which are not passed on; -1 if unknown
-     * @param onWhole called on the event loop when so many have come, and before the last of them
-     *            is sent; never where they are unknown
+     * @param expected the number of bytes to come, beyond which none is passed on; -1 if unknown
+     * @param onWhole called on the event loop when all expected bytes have come, before the last
+     *            one is sent; never if the number is unknown
      */
     public BodyRelay(HttpExchange httpExchange, HttpServerResponse response, long expected,
             Runnable onWhole, Consumer<Outcome> onEnd) {

@@ -4,17 +4,17 @@ import io.railhead.gateway.s3.body.BodyReader;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** A body whose beginning has been read already, and may have been written anew. */
+/** A body whose first bytes have been read already, and perhaps rewritten. */
 public final class FormBody extends RequestBody {
     private @Nullable ByteBuffer beginning;
 
-    /** @param beginning goes before what is still to be read; its content must not change */
+    /** @param beginning sent before the rest of the body; its content must not change */
     public FormBody(HttpExchange httpExchange, BodyReader reader, ByteBuffer beginning) {
         super(httpExchange, reader);
         this.beginning = beginning;
     }
 
-    /** Its beginning is still to be fetched, even where that is all. */
+    /** Does nothing: the first bytes are still to be fetched, even if no more follow. */
     @Override
     protected void readAlready() {}
 

@@ -8,8 +8,8 @@ import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 
 /**
- * The Date header (IMF-fixdate, RFC 9110 §5.6.7), formatted once a second. SDKs mend their clocks
- * by it. Any thread.
+ * The Date header (IMF-fixdate, RFC 9110 §5.6.7), formatted once a second. SDKs correct their
+ * clocks by this header. Any thread.
  */
 public final class HttpDate {
     private static final DateTimeFormatter FORMAT = DateTimeFormatter

@@ -40,11 +40,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One HTTP request and the one answer it gets. Everything happens on its connection's event loop;
- * {@link #executor} brings others there.
+ * One HTTP request and its one response. All calls are on the connection's event loop;
+ * {@link #executor} brings other threads there.
  *
- * <p> A long class: whatever becomes of a request, its place in admission, its metrics and its line
- * in the log end here, once.
+ * <p> A long class: however a request ends, its permit, its metrics and its line in the access log
+ * end here, once.
  */
 public final class HttpExchange implements ResponseSink {
     private static final Logger LOG = LoggerFactory.getLogger(HttpExchange.class);
@@ -59,9 +59,7 @@ public final class HttpExchange implements ResponseSink {
     private static final int MAX_DIGITS = 18;
     private static final int BAD_REQUEST = 400;
     private static final int UNAVAILABLE = 503;
-    /**
-     * What ends overload, or brings a store back, takes a moment; SDKs wait longer of their own.
-     */
+    /** Overload and outages of stores end within moments; SDKs add waits of their own. */
     private static final String RETRY_SECONDS = "1";
 
     private final HttpServerRequest request;
@@ -104,7 +102,10 @@ public final class HttpExchange implements ResponseSink {
         response.endHandler(ignored -> finish());
     }
 
-    /** Stops all that is under way: a step that threw may have left it half done. */
+    /**
+     * Fails the request after an exception, and stops everything under way: the step may be half
+     * done.
+     */
     private void thrown(Throwable cause) {
         if (!(cause instanceof S3Refusal)) {
             if (response.headWritten() || isOver()) {
@@ -124,26 +125,26 @@ public final class HttpExchange implements ResponseSink {
         listeners.forEach(listener -> Guard.run(listener, this::unexpected));
     }
 
-    /** Takes a step on the event loop; what it throws, whatever it is, fails the request. */
+    /** Runs a step on the event loop; anything thrown fails the request. */
     public void attempt(Runnable step) {
         Guard.run(step, this::thrown);
     }
 
-    /** Does what takes longer than an event loop has; what it throws fails the request. */
+    /** Runs blocking work on a virtual thread; anything thrown fails the request. */
     public void attemptElsewhere(Runnable work) {
         Thread.ofVirtual()
                 .start(() -> Guard.run(work,
                         cause -> executor.execute(() -> thrown(cause))));
     }
 
-    /** Hears the body as it comes; what a listener throws fails the request. */
+    /** Passes the body's pieces on as they come; anything a listener throws fails the request. */
     public void onBody(Consumer<Buffer> piece, Runnable end, Runnable broken) {
         request.exceptionHandler(_ -> attempt(broken));
         request.handler(bytes -> attempt(() -> piece.accept(bytes)));
         request.endHandler(_ -> attempt(end));
     }
 
-    /** After it has waited, its client may be gone. */
+    /** Runs a step that had to wait, unless the client has gone meanwhile. */
     public void goOn(Runnable step) {
         if (!isOver()) {
             attempt(step);
@@ -159,24 +160,24 @@ public final class HttpExchange implements ResponseSink {
         return executor;
     }
 
-    /** Who sent it, and from where, as policies see it. */
+    /** Returns the sender and the address, as policies see them. */
     public RequestSource asker(Authentication authentication) {
         return peer().as(authentication);
     }
 
-    /** Who sent it, by address alone. */
+    /** Returns the sender by address alone. */
     public RequestSource peer() {
         SocketAddress peer = request.remoteAddress();
         return RequestSource.anonymous(peer == null ? null : peer.hostAddress(), request.isSSL());
     }
 
-    /** By which connection it came. */
+    /** Returns the connection that the request came by. */
     public PeerConnection connection() {
         RequestSource peer = peer();
         return new PeerConnection(channel(request).id(), peer.source(), peer.secure());
     }
 
-    /** Takes it on, or throws SlowDown; says whose it is. */
+    /** Admits the request, or throws SlowDown; returns the tenant's quota. */
     public TenantInFlight enter(Admission admission, Authentication authentication) {
         TenantInFlight tenantInFlight = admission.share(authentication, asker(authentication));
         permit = admission.enter(tenantInFlight, declaredBytes());
@@ -190,14 +191,16 @@ public final class HttpExchange implements ResponseSink {
                 : bytes(length);
     }
 
-    /** What is not said may be any number; what has more digits is as much as that. */
+    /**
+     * Parses a length. A missing one, or one with too many digits, counts as the largest number.
+     */
     private static long bytes(@Nullable String length) {
         return length == null || length.length() > MAX_DIGITS
                 ? Long.MAX_VALUE
                 : Long.parseLong(length);
     }
 
-    /** So many bytes are to be moved for it, now that it is known. */
+    /** Updates the permit to the number of bytes that the request will move. */
     public void moves(long bytes) {
         if (permit != null) {
             permit.holds(bytes);
@@ -213,13 +216,13 @@ public final class HttpExchange implements ResponseSink {
         return arrivedAtNanos;
     }
 
-    /** Names what this is in metrics, and in the error document. */
+    /** Sets the names for metrics and for the error document. */
     public void describe(String operation, String resource) {
         this.operation = operation;
         this.resource = resource;
     }
 
-    /** What it names, before anybody is known to ask. */
+    /** Sets the address and query, before the caller is authenticated. */
     public void addresses(Address newAddress, Query newQuery) {
         address = newAddress;
         query = newQuery;
@@ -234,19 +237,21 @@ public final class HttpExchange implements ResponseSink {
         return asked;
     }
 
-    /** Its bytes went to, or came from, the client's memory. */
+    /** Records a transfer of bytes to or from the client's memory. */
     public void movedByRdma(String fabric, long bytes) {
         rdma = new HttpAccess.Rdma(fabric, bytes);
     }
 
-    /** The beginning of a store's answer that is passed on: of an error it has the code. */
+    /**
+     * Reads the error code from the first piece of a store's error response, for the access log.
+     */
     public void passes(ByteBuffer beginning) {
         if (accessLog.isOn() && response.getStatusCode() >= 400) {
             errorCode = ErrorXml.code(beginning.duplicate());
         }
     }
 
-    /** Object bytes, or what else a store answers, that went through. */
+    /** Counts bytes that were relayed from a store. */
     public void relayed(long bytes) {
         metrics.cacheBytes.labels("bypass", "http").inc((double) bytes);
         if (!bucket().isEmpty() && response.getStatusCode() < 400) {
@@ -254,7 +259,7 @@ public final class HttpExchange implements ResponseSink {
         }
     }
 
-    /** Whether a status line has been chosen: after that only the body can be cut. */
+    /** Returns whether a status has been chosen. After that only the body can be cut. */
     public boolean isAnswered() {
         return answered;
     }
@@ -287,7 +292,7 @@ public final class HttpExchange implements ResponseSink {
             closeAfterwards();
         } else if (!request.isEnded() && request.getHeader(HttpHeaders.CONTENT_LENGTH) != null
                 && declaredBytes() > MAX_DRAINED_BYTES) {
-            // The rest may be too long to be read away.
+            // The rest of the request's body may be too long to read and discard.
             response.putHeader("connection", "close");
         }
         return response;
@@ -299,7 +304,7 @@ public final class HttpExchange implements ResponseSink {
                 && announcesBody();
     }
 
-    /** Ends an answer without a body, or with one that is at hand. */
+    /** Ends a response with a body that is at hand. */
     public void end(Buffer body) {
         response.end(body);
     }
@@ -308,13 +313,15 @@ public final class HttpExchange implements ResponseSink {
         return response.end();
     }
 
-    /** Ends it with what is leased until the kernel has it: so long admission counts its bytes. */
+    /**
+     * Ends the response with leased bytes. Admission counts them until the kernel has taken them.
+     */
     public Future<Void> endWith(Buffer leased) {
         endsWithPages = true;
         return response.end(leased).onComplete(_ -> leave());
     }
 
-    /** Answers with S3's error document, or cuts the body if it is too late for that. */
+    /** Answers with S3's error document, or cuts the body if the head was sent already. */
     @Override
     public void fail(Throwable cause) {
         if (isOver()) {
@@ -343,8 +350,8 @@ public final class HttpExchange implements ResponseSink {
     }
 
     /**
-     * Reads away what is left of a body nobody wanted, so that the peer can hear the answer, within
-     * bounds: past them the connection is closed.
+     * Reads and discards the rest of an unwanted body, so that the peer can receive the response.
+     * Above a bound the connection is closed.
      */
     public void drainRequest() {
         if (request.isEnded() || draining) {
@@ -386,8 +393,8 @@ public final class HttpExchange implements ResponseSink {
     }
 
     /**
-     * Lets the connection end with this answer: where its next request begins is in doubt, so what
-     * has come behind it already is no request.
+     * Closes the connection after this response. The start of a next request is in doubt, so bytes
+     * behind this one are not read as a request.
      */
     public void closeAfterwards() {
         closing = true;
@@ -396,8 +403,8 @@ public final class HttpExchange implements ResponseSink {
     }
 
     /**
-     * The answer's length is not known before its end. HTTP/1.0 says an end by that of the
-     * connection alone, whose reset says that it is none.
+     * Starts a response of unknown length. In HTTP/1.0 the end of the connection marks the end of
+     * the body; a reset then marks a body that was cut.
      */
     public void unsized() {
         if (request.version() == HttpVersion.HTTP_1_0) {
@@ -407,12 +414,12 @@ public final class HttpExchange implements ResponseSink {
         }
     }
 
-    /** Whether it came behind one that ends their connection. */
+    /** Returns whether the request came behind one that ends their connection. */
     public static boolean isBehindTheEnd(HttpServerRequest request) {
         return isEnding(channel(request));
     }
 
-    /** Whether nothing that comes on a connection is a request any more. */
+    /** Returns whether further bytes on a connection are no requests any more. */
     public static boolean isEnding(Channel connection) {
         return Boolean.TRUE.equals(connection.attr(ENDING).get());
     }
@@ -422,8 +429,8 @@ public final class HttpExchange implements ResponseSink {
     }
 
     /**
-     * Ends the connection in mid-body: a body that cannot be finished must not look finished. Where
-     * nothing was sent yet the client hears what a store refused, or an error.
+     * Ends the connection in the middle of a body: an unfinished body must not look finished. If
+     * nothing was sent yet, the client gets the store's refusal or an error instead.
      */
     public void cut(String reason) {
         if (isOver()) {
@@ -443,7 +450,10 @@ public final class HttpExchange implements ResponseSink {
         }
     }
 
-    /** A store's refusal is told without its document, which is what has been lost. */
+    /**
+     * Answers for a body that was lost before its first byte. A store's refusal keeps its status;
+     * its document is lost.
+     */
     private void endUnsent(String reason) {
         int status = response.getStatusCode();
         if (status < BAD_REQUEST) {
@@ -457,7 +467,10 @@ public final class HttpExchange implements ResponseSink {
         response.end();
     }
 
-    /** Forgets an answer of which nothing was sent, but for what ends the connection. */
+    /**
+     * Discards a response of which nothing was sent, but keeps the decision to close the
+     * connection.
+     */
     private void takeBack() {
         if (answered) {
             boolean ends = response.headers()
@@ -471,7 +484,7 @@ public final class HttpExchange implements ResponseSink {
         }
     }
 
-    /** Without TLS's own goodbye either. */
+    /** Resets the connection, without TLS's close message. */
     private void reset() {
         Channel channel = channel(request);
         channel.config().setOption(ChannelOption.SO_LINGER, 0);

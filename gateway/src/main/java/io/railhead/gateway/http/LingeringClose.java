@@ -15,10 +15,10 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lingering close of a connection whose client may still send: closing a socket with unread bytes
- * resets it, and a reset takes the answer from a client that has not read it yet. The output ends
- * at once; what comes is discarded, within bounds, until the client has closed. First handler of a
- * connection, used on its event loop.
+ * Lingering close of a connection whose client may still send. Closing a socket with unread bytes
+ * resets it, and a reset discards a response that the client has not read yet. The output ends at
+ * once; input is discarded, within bounds, until the client closes. First handler of a connection;
+ * its event loop only.
  */
 public final class LingeringClose extends ChannelOutboundHandlerAdapter {
     private static final long MAX_SECONDS = 5;
@@ -33,7 +33,7 @@ public final class LingeringClose extends ChannelOutboundHandlerAdapter {
         pipeline.addFirst(new LingeringClose());
     }
 
-    /** @param isSending whether the client still has something to send, asked at the close */
+    /** @param isSending whether the client still has bytes to send; called at the close */
     public static void whileSending(Channel channel, BooleanSupplier isSending) {
         LingeringClose guard = channel.pipeline().get(LingeringClose.class);
         if (guard != null) {

@@ -2,7 +2,9 @@ package io.railhead.gateway.http;
 
 import io.railhead.gateway.request.S3Request;
 
-/** One S3 operation. Called on the exchange's event loop; answers it exactly once, now or later. */
+/**
+ * One S3 operation. Called on the exchange's event loop; must answer exactly once, now or later.
+ */
 @FunctionalInterface
 public interface Operation {
 

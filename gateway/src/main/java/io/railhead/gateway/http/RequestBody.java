@@ -7,7 +7,7 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.internal.buffer.BufferInternal;
 
-/** A body that the client sends over HTTP, read from the socket only as it is asked for. */
+/** A body that the client sends over HTTP. It is read from the socket only on demand. */
 public class RequestBody extends VerifiedBody {
     private final HttpExchange httpExchange;
     private final HttpServerRequest request;
@@ -22,7 +22,7 @@ public class RequestBody extends VerifiedBody {
     @Override
     protected void begin() {
         if (httpExchange.isOver() && !request.isEnded()) {
-            // The peer left before anybody listened; nothing will be heard of it any more.
+            // The peer left before the body had a subscriber, and no event follows.
             fail(new S3Refusal(S3Error.INCOMPLETE_BODY));
             return;
         }
@@ -34,7 +34,7 @@ public class RequestBody extends VerifiedBody {
                 () -> fail(new S3Refusal(S3Error.INCOMPLETE_BODY)));
     }
 
-    /** The socket has nothing more of it. */
+    /** Called if the socket has delivered the whole body already. */
     protected void readAlready() {
         ended();
     }
@@ -43,7 +43,10 @@ public class RequestBody extends VerifiedBody {
         received(((BufferInternal) piece).getByteBuf().nioBuffer());
     }
 
-    /** The first time somebody wants the body, and not only its end: a client may wait for that. */
+    /**
+     * Starts reading on the first demand for bytes. The client may be waiting for 100 Continue
+     * until then.
+     */
     @Override
     protected void fetch() {
         if (request.isEnded()) {

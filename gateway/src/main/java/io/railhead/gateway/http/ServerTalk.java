@@ -7,7 +7,7 @@ import io.vertx.core.net.SocketAddress;
 import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
 
-/** A request that Vert.x serves, as the access log reads it. */
+/** The access log's view of a request that Vert.x serves. */
 record ServerTalk(HttpServerRequest request) implements HttpAccess.Talk {
 
     @Override

@@ -12,11 +12,11 @@ import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 
 /**
- * An upload's body on its way to the backend: decoded and verified piece by piece, fetched only as
- * the backend asks for it, its last piece held back until all of it proved to be what was declared.
- * A failure fails the backend's request, so that nothing is committed there.
+ * An upload's body on its way to the backend. Pieces are decoded and verified, and fetched only on
+ * the backend's demand. The last piece is held back until the whole body matches its declaration. A
+ * failure fails the backend's request, so the store commits nothing.
  *
- * <p>State belongs to the event loop behind the executor; the subscriber's calls are taken there.
+ * <p> State belongs to the event loop behind the executor; the subscriber's calls are moved there.
  */
 public abstract class VerifiedBody implements Publisher<ByteBuffer> {
     private final Executor executor;
@@ -34,23 +34,26 @@ public abstract class VerifiedBody implements Publisher<ByteBuffer> {
         this.reader = reader;
     }
 
-    /** Somebody listens; called once, before any {@link #fetch}. */
+    /** Prepares the source for the subscriber; called once, before any {@link #fetch}. */
     protected abstract void begin();
 
-    /** Get more: one call of {@link #received}, {@link #ended} or {@link #fail} must follow. */
+    /**
+     * Fetches more bytes: one call of {@link #received}, {@link #ended} or {@link #fail} must
+     * follow.
+     */
     protected abstract void fetch();
 
-    /** Why the body could not be read or was not what was declared; null if it was. */
+    /** Returns why the body was unreadable or did not match its declaration; null if it is good. */
     public final @Nullable Throwable failure() {
         return failure;
     }
 
-    /** Whether all of it was verified and handed on. */
+    /** Returns whether the whole body was verified and passed on. */
     public final boolean isComplete() {
         return ended && verified.isEmpty();
     }
 
-    /** Stops; the subscriber, if it still waits, hears the cause. Event loop only. */
+    /** Stops the body; a waiting subscriber gets the cause. Event loop only. */
     public final void abort(Throwable cause) {
         fail(cause);
     }
@@ -82,7 +85,7 @@ public abstract class VerifiedBody implements Publisher<ByteBuffer> {
         executor.execute(() -> attempt(step));
     }
 
-    /** Fails the body, and so the backend's request and the client's, with whatever is thrown. */
+    /** Runs a step; anything thrown fails the body, the backend's request and the client's. */
     private void attempt(Runnable step) {
         Guard.run(step, this::fail);
     }
@@ -92,7 +95,7 @@ public abstract class VerifiedBody implements Publisher<ByteBuffer> {
         emit();
     }
 
-    /** Bytes as they came; their content must not change any more. */
+    /** Takes bytes from the source; their content must not change any more. */
     public final void received(ByteBuffer bytes) {
         fetching = false;
         attempt(() -> {
@@ -101,7 +104,7 @@ public abstract class VerifiedBody implements Publisher<ByteBuffer> {
         });
     }
 
-    /** No more bytes come. */
+    /** Takes the end of the bytes from the source. */
     public final void ended() {
         fetching = false;
         if (ended || over) {

@@ -1,4 +1,4 @@
-/** One HTTP request and its answer: the exchange, and both bodies on their way. */
+/** One HTTP request and its response: the exchange, and both bodies. */
 @NullMarked
 package io.railhead.gateway.http;
 

@@ -3,8 +3,8 @@ package io.railhead.gateway.identity;
 import java.util.Set;
 
 /**
- * The principals that a reload of {@code credentials.yaml} removed or altered, by name: whatever
- * was granted to them before is to be revoked.
+ * The principals that a reload of {@code credentials.yaml} removed or altered, by name. Everything
+ * that was granted to them before must be revoked.
  */
 public record CredentialChange(Set<String> vanished, Set<String> changed) {
 

@@ -14,13 +14,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * {@code credentials.yaml} as it stands now. Lookups: any thread, never block. A file that cannot
- * be used leaves what was read before in force.
+ * The current content of {@code credentials.yaml}. Lookups: any thread, never block. An unusable
+ * file leaves the earlier content in force.
  */
 public final class CredentialStore implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(CredentialStore.class);
 
-    /** Null where no secret is held. */
+    /** Null if no secret is held. */
     private final @Nullable FileWatch file;
     private final List<Consumer<CredentialChange>> listeners = new CopyOnWriteArrayList<>();
     private volatile Credentials current = Credentials.NONE;
@@ -40,7 +40,7 @@ public final class CredentialStore implements AutoCloseable {
         file = null;
     }
 
-    /** What the configuration's way of knowing callers needs. Blocks. */
+    /** Opens the credentials that the configured authentication needs. Blocks. */
     public static CredentialStore open(GatewayConfig.Gateway gateway) throws ConfigException {
         String trusted = gateway.access().trustedPrincipal();
         if (gateway.access().mode() == AuthMode.PASS_THROUGH) {
@@ -58,7 +58,7 @@ public final class CredentialStore implements AutoCloseable {
         return new CredentialStore(file, Credentials::parse);
     }
 
-    /** Who has this access key, or null. */
+    /** Returns the owner of an access key; null if there is none. */
     public @Nullable Identity find(String accessKeyId) {
         return current.find(accessKeyId);
     }
@@ -67,17 +67,20 @@ public final class CredentialStore implements AutoCloseable {
         return current.findPrincipal(name);
     }
 
-    /** All of them, in file order. */
+    /** Returns all principals, in file order. */
     public List<Principal> principals() {
         return current.principals();
     }
 
-    /** Things that are allowed but that the site should know, one line each. */
+    /** Returns allowed settings that the site should know of, one line each. */
     public List<String> warnings() {
         return current.warnings();
     }
 
-    /** Called after each reload that took something away, on the thread that reloaded. */
+    /**
+     * Adds a listener, called after each reload that removed or altered a principal, on the
+     * reloading thread.
+     */
     public void onChange(Consumer<CredentialChange> listener) {
         listeners.add(listener);
     }
@@ -105,13 +108,13 @@ public final class CredentialStore implements AutoCloseable {
         }
     }
 
-    /** One listener's failure must not keep another's sessions alive. */
+    /** Guarded: one listener's failure must not keep another's sessions alive. */
     private static void tell(Consumer<CredentialChange> listener, CredentialChange change) {
         Guard.run(() -> listener.accept(change),
                 thrown -> LOG.error("a listener failed on changed credentials", thrown));
     }
 
-    /** Who is told of each changed file whether it could be used. */
+    /** Sets the listener that learns of each changed file whether it is in force. */
     public void tell(FileWatch.Outcome listener) {
         if (file != null) {
             file.tell(listener);

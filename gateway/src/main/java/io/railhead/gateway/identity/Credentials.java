@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** One reading of {@code credentials.yaml}. Immutable. */
+/** The content of {@code credentials.yaml}. Immutable. */
 final class Credentials {
     static final Credentials NONE = new Credentials(Map.of(), Map.of());
 
@@ -125,7 +125,7 @@ final class Credentials {
         return byName.get(name);
     }
 
-    /** A trusted network cannot tell tenants apart. */
+    /** Requires a single tenant: a trusted network cannot tell tenants apart. */
     Credentials requireOneTenant(Path file, String trusted) throws ConfigException {
         if (!byName.containsKey(trusted)) {
             throw new ConfigException("gateway.trusted_network.principal: there is no '" + trusted
@@ -144,7 +144,7 @@ final class Credentials {
         return List.copyOf(byName.values());
     }
 
-    /** What holders of earlier grants lose when this is followed by another reading. */
+    /** Returns the principals whose grants end when the next content replaces this one. */
     CredentialChange until(Credentials next) {
         Set<String> vanished = new HashSet<>();
         Set<String> changed = new HashSet<>();
@@ -159,7 +159,7 @@ final class Credentials {
         return new CredentialChange(vanished, changed);
     }
 
-    /** Principals that the store cannot tell apart. */
+    /** Returns warnings about principals that the store cannot tell apart. */
     List<String> warnings() {
         Map<String, Set<String>> users = new LinkedHashMap<>();
         for (Principal principal : byName.values()) {

@@ -1,4 +1,4 @@
 package io.railhead.gateway.identity;
 
-/** A principal, by the one of its keys that was used. */
+/** A principal, with the key that was used. */
 public record Identity(Principal principal, AccessKey key) {}

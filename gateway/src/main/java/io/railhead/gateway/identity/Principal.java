@@ -7,9 +7,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One entry of {@code credentials.yaml}: who signs, and what it may do here.
+ * One entry of {@code credentials.yaml}: a principal and its permissions at this gateway.
  *
- * @param gids RDMA addresses it may name besides its TCP address
+ * @param gids RDMA addresses that the principal may name besides its TCP address
  */
 public record Principal(String name, String tenant, List<AccessKey> keys,
         @Nullable BackendCredential backend, Set<InetAddress> gids, boolean rdmaGet,
@@ -29,7 +29,10 @@ public record Principal(String name, String tenant, List<AccessKey> keys,
         return principals.stream().map(Principal::tenant).distinct().count() > 1;
     }
 
-    /** In whose name its requests are sent on: its own pair keeps its identity at the store. */
+    /**
+     * Returns the identity that signs requests to the store. With its own key pair a principal
+     * keeps its identity there.
+     */
     public Caller backendCredential(AccessKey used) {
         AccessKey key = backend == null ? used : backend.key();
         if (key == null) {
@@ -40,7 +43,10 @@ public record Principal(String name, String tenant, List<AccessKey> keys,
                 token == null ? null : token.reveal());
     }
 
-    /** Whose bucket names it speaks of: equal bucket names of two namespaces never meet. */
+    /**
+     * Returns the namespace of the principal's bucket names: equal names in two namespaces never
+     * meet.
+     */
     public String namespace(AccessKey used) {
         return backend == null ? used.id() : backend.namespace();
     }

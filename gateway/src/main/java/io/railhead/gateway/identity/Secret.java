@@ -6,7 +6,7 @@ import java.security.MessageDigest;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Text that must not be printed. Compared in constant time. */
+/** A text that must not be printed. Compared in constant time. */
 public final class Secret {
     private final String text;
 
@@ -14,12 +14,12 @@ public final class Secret {
         this.text = Objects.requireNonNull(text, "text is null");
     }
 
-    /** The text itself, for signing; never for a log or a message. */
+    /** Returns the text for signing; never for a log or a message. */
     public String reveal() {
         return text;
     }
 
-    /** In a time that does not depend on where they differ. */
+    /** Compares in a time that does not depend on the first difference. */
     public boolean matches(String other) {
         return MessageDigest.isEqual(text.getBytes(UTF_8), other.getBytes(UTF_8));
     }

@@ -7,8 +7,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One line of the access log: the 26 fields of S3's server access log in their order, then our own
- * as {@code name=value}. S3 allows for fields behind its own:
+ * One line of the access log: the 26 fields of S3's server access log in order, then the gateway's
+ * own as {@code name=value}. S3 permits further fields at the end:
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/LogFormat.html. Not reusable; one thread.
  */
 final class AccessLine {
@@ -19,7 +19,7 @@ final class AccessLine {
 
     private final StringBuilder line = new StringBuilder(512);
 
-    /** A field that cannot hold a blank. */
+    /** Appends a field that cannot hold a blank. */
     AccessLine field(@Nullable String value) {
         separate();
         if (value == null || value.isEmpty()) {
@@ -34,7 +34,7 @@ final class AccessLine {
         return field(null);
     }
 
-    /** What S3 puts in quotes. */
+    /** Appends a field that S3 puts in quotes. */
     AccessLine quoted(@Nullable String value) {
         separate();
         line.append('"');
@@ -55,12 +55,12 @@ final class AccessLine {
         return this;
     }
 
-    /** What was not moved is a dash, as in S3's lines. */
+    /** Appends a number of bytes, or a dash for none, as in S3's lines. */
     AccessLine bytes(long count) {
         return count <= 0 ? none() : number(count);
     }
 
-    /** One of our own, left out if there is nothing to say. */
+    /** Appends a field of the gateway's own, unless it is empty. */
     AccessLine extra(String name, @Nullable String value) {
         if (value != null && !value.isEmpty()) {
             separate();
@@ -76,7 +76,7 @@ final class AccessLine {
         }
     }
 
-    /** What a client sends can neither end a field nor a line. */
+    /** Appends text escaped, so that a client's input can end neither a field nor a line. */
     private void append(String value, char least) {
         for (int i = 0; i < value.length(); i++) {
             char c = value.charAt(i);

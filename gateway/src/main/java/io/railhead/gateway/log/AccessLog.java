@@ -22,12 +22,15 @@ import java.nio.file.StandardOpenOption;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A line for each request that was answered, written by a thread of its own: who logs never waits.
- * Where lines come faster than they can be written, or the disk is full, some are lost and counted.
+ * The access log: a line for each response, written by a thread of its own, so that requests never
+ * wait. If lines come faster than they are written, or the disk is full, some are lost and counted.
  * Any thread.
  */
 public final class AccessLog implements AutoCloseable {
-    /** For what is queued when it is closed: a slow disk takes longer than the usual second. */
+    /**
+     * The time to write queued lines at the close: a slow disk takes longer than the default
+     * second.
+     */
     private static final int FLUSH_MILLIS = 20_000;
     private static final int QUEUED_LINES = 8192;
 
@@ -41,21 +44,21 @@ public final class AccessLog implements AutoCloseable {
         this.lost = lost;
     }
 
-    /** One that nothing is written to. */
+    /** Returns a log that writes nothing. */
     public static AccessLog off(Counter lost) {
         return new AccessLog(null, new AsyncAppender(), lost);
     }
 
     /**
-     * Opens what is configured; off if nothing is. Throws {@link IllegalArgumentException} if the
-     * file cannot be written.
+     * Opens the configured log; off if there is none. Throws {@link IllegalArgumentException} if
+     * the file cannot be written.
      */
     public static AccessLog open(GatewayConfig.Log log, Counter lost) {
         GatewayConfig.AccessFile settings = log.access();
         if (settings == null) {
             return off(lost);
         }
-        // A context of its own: no level that is set elsewhere concerns it.
+        // A separate context, which other log levels do not affect.
         LoggerContext context = new LoggerContext();
         context.setMDCAdapter(new LogbackMDCAdapter());
         context.start();
@@ -63,7 +66,7 @@ public final class AccessLog implements AutoCloseable {
                 ? new ConsoleAppender<>()
                 : rolling(context, settings.path(), settings, lost);
         to.setContext(context);
-        // Whoever collects the standard output has told what all of it is.
+        // Standard output has one format for all logs.
         to.setEncoder(settings.path() == null && log.json()
                 ? ApplicationLog.jsonEncoder(context)
                 : plainEncoder(context));
@@ -108,7 +111,7 @@ public final class AccessLog implements AutoCloseable {
         return file;
     }
 
-    /** Throws what a start would say of it, and makes nothing. */
+    /** Throws as a start would for an unwritable file, and creates nothing. */
     public static void requireWritable(GatewayConfig.@Nullable AccessFile settings) {
         Path path = settings == null ? null : settings.path();
         Path folder = path == null ? null : path.getParent();
@@ -142,7 +145,7 @@ public final class AccessLog implements AutoCloseable {
         }
     }
 
-    /** Writes what is still queued. */
+    /** Writes the queued lines and closes. */
     @Override
     public void close() {
         if (logger != null) {

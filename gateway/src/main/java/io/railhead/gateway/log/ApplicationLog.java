@@ -13,7 +13,7 @@ import java.util.Iterator;
 import net.logstash.logback.encoder.LogstashEncoder;
 import org.slf4j.LoggerFactory;
 
-/** The process's own log, as configured. For the start of a process that is a gateway's. */
+/** The process's own log, as configured. For the start of a gateway's process. */
 public final class ApplicationLog {
     private static final String OURS = "io.railhead";
 
@@ -39,13 +39,13 @@ public final class ApplicationLog {
         return filter;
     }
 
-    /** Sets the level from now on. */
+    /** Sets the level. */
     public static void level(org.slf4j.event.Level level) {
         ((LoggerContext) LoggerFactory.getILoggerFactory()).getLogger(OURS)
                 .setLevel(Level.convertAnSLF4JLevel(level));
     }
 
-    /** One object a line, what is known of a request in fields of its own. */
+    /** Returns an encoder of one JSON object a line, with a request's properties as fields. */
     static Encoder<ILoggingEvent> jsonEncoder(LoggerContext context) {
         LogstashEncoder encoder = new LogstashEncoder();
         encoder.setContext(context);

@@ -13,15 +13,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A file whose lines that could not be written are counted. Logback itself goes on without a word:
- * it drops lines, and now and then tries whether the disk has room again. The log's thread only.
+ * A log file that counts lines which could not be written. Logback drops such lines silently, and
+ * retries now and then. The log's thread only.
  */
 final class CountedFile extends RollingFileAppender<ILoggingEvent> {
     private static final Logger LOG = LoggerFactory.getLogger(CountedFile.class);
 
     private final Counter lost;
     private boolean failing;
-    /** It was opened again after a failure, and nothing was written since. */
+    /** True after the file was reopened, until the next line. */
     private boolean reopened;
     private boolean failedNow;
 
@@ -37,7 +37,7 @@ final class CountedFile extends RollingFileAppender<ILoggingEvent> {
         super.setOutputStream(stream);
     }
 
-    /** A device or a pipe is nobody's to rename. */
+    /** Renames regular files only, not a device or a pipe. */
     @Override
     public void rollover() {
         Path path = Path.of(getFile());
@@ -48,7 +48,7 @@ final class CountedFile extends RollingFileAppender<ILoggingEvent> {
 
     @Override
     protected void subAppend(ILoggingEvent line) {
-        // The line by which the file is opened again is lost, too.
+        // The line that makes Logback reopen the file is lost too.
         boolean skipped = failing && !reopened;
         failedNow = false;
         super.subAppend(line);
@@ -61,7 +61,7 @@ final class CountedFile extends RollingFileAppender<ILoggingEvent> {
         }
     }
 
-    /** Hears of each try that failed, and of a file that could be opened: a full disk lets it. */
+    /** Learns of each failed write, and of each reopening, which a full disk permits too. */
     private final class Heard implements RecoveryListener {
 
         @Override

@@ -13,17 +13,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * Writes one HTTP request into the access log.
  *
- * @param address null until its path was understood
- * @param asked null until it was verified
- * @param errorCode "" where there is none
- * @param rdma where its bytes went instead of into a body; null for HTTP
+ * @param address null until the path was parsed
+ * @param asked null until the request was verified
+ * @param errorCode "" if there is none
+ * @param rdma the transfer in place of a body; null for HTTP
  */
 public record HttpAccess(Talk http, String requestId, @Nullable Address address,
         @Nullable Query query, @Nullable S3Request asked, String errorCode, @Nullable Rdma rdma,
         Times times) {
     private static final String OWN = "/.railhead/";
 
-    /** A request and its answer, as they went over the wire. Names of headers without case. */
+    /** A request and its response as sent. Header names ignore case. */
     public interface Talk {
         String method();
 
@@ -32,11 +32,11 @@ public record HttpAccess(Talk http, String requestId, @Nullable Address address,
         @Nullable
         String header(String name);
 
-        /** The peer's address. */
+        /** Returns the peer's address. */
         @Nullable
         String peer();
 
-        /** Null without TLS. */
+        /** Returns null without TLS. */
         @Nullable
         SSLSession tls();
 
@@ -45,23 +45,23 @@ public record HttpAccess(Talk http, String requestId, @Nullable Address address,
         @Nullable
         String answerHeader(String name);
 
-        /** Of the answer's body, those that were sent. */
+        /** Returns the number of bytes of the response's body that were sent. */
         long bodyBytes();
     }
 
-    /** Bytes that went to or came from the client's memory. */
+    /** A transfer to or from the client's memory. */
     public record Rdma(String fabric, long bytes) {}
 
     /**
-     * How long it took.
+     * The durations of a request.
      *
-     * @param firstByteNanos from the request's head to the answer's; -1 if there was none
+     * @param firstByteNanos from the request's head to the response's; -1 without a response
      */
     public record Times(long totalNanos, long firstByteNanos) {}
 
     public void writeTo(AccessLog log) {
         AccessLine line = new AccessLine();
-        // No owner: only the store knows it.
+        // The bucket's owner, which only the store knows, is left out.
         line.none().field(address == null ? null : address.bucket());
         line.time(Instant.now().minusNanos(times.totalNanos));
         line.field(http.peer());
@@ -77,7 +77,7 @@ public record HttpAccess(Talk http, String requestId, @Nullable Address address,
         line.field(http.answerHeader("x-amz-version-id"));
         line.field(http.answerHeader("x-amz-id-2"));
         security(line);
-        // No access point; whether a list decided, only the store knows.
+        // The access point is left out, and the ACL flag, which only the store knows.
         line.none().none();
         extras(line);
         log.write(line);
@@ -96,7 +96,7 @@ public record HttpAccess(Talk http, String requestId, @Nullable Address address,
                 http.header("x-amz-copy-source") != null);
     }
 
-    /** Whoever reads the log must not be able to use a presigned address. */
+    /** Returns the request line without its signature, which a reader of the log could use. */
     private String requestLine() {
         String uri = http.uri();
         int mark = uri.indexOf('?');

@@ -10,9 +10,9 @@ import java.time.Instant;
 import java.util.Locale;
 
 /**
- * Writes one native request into the access log; the fields that HTTP alone has are dashes.
+ * Writes one native request into the access log; fields of HTTP only are dashes.
  *
- * @param session of the gateway that it came over
+ * @param session the number of its session
  */
 public record NativeAccess(int session, String fabric, RequestSource asker,
         RequestOperation operation,

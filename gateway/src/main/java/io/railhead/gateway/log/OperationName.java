@@ -8,7 +8,7 @@ import java.util.Map;
 
 /** The name of an operation in S3's access log: {@code REST.GET.OBJECT}. */
 final class OperationName {
-    /** What a query parameter makes of a request on an object. */
+    /** The operations that query parameters select on an object. */
     private static final Map<String, String> OF_OBJECTS = new LinkedHashMap<>();
     private static final Map<String, String> OF_BUCKETS = new LinkedHashMap<>();
 

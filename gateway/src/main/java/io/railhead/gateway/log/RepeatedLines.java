@@ -14,17 +14,17 @@ import org.slf4j.Marker;
 import org.slf4j.MarkerFactory;
 
 /**
- * Leaves out warnings and errors that repeat: of one logger and one text, so many a minute are
- * written, and a line says how many were left out. It sees the lines of libraries, too. Any thread,
- * no lock: errors come in storms.
+ * Suppresses repeated warnings and errors. For one logger and text, a limited number of lines is
+ * written each minute, and one line counts the suppressed ones. Lines of libraries are included.
+ * Any thread, no lock: errors come in storms.
  */
 public final class RepeatedLines extends TurboFilter {
     static final int LINES = 10;
     static final long WINDOW_NANOS = TimeUnit.MINUTES.toNanos(1);
-    /** Texts that are told apart; further ones count as one. */
+    /** The most distinct texts; further ones share one window. */
     private static final int TEXTS = 500;
     private static final String OTHERS = "";
-    /** Of the lines by this class, which are never left out. */
+    /** Marks this class's own lines, which are never suppressed. */
     private static final Marker OWN = MarkerFactory.getMarker("left-out");
 
     private final LongSupplier nanoClock;
@@ -70,7 +70,10 @@ public final class RepeatedLines extends TurboFilter {
         return window.lines.incrementAndGet() <= LINES ? FilterReply.NEUTRAL : FilterReply.DENY;
     }
 
-    /** A text that begins with a name is of that name: one endpoint's lines hide no other's. */
+    /**
+     * Returns the window's key. A text that begins with a name includes that name, so that one
+     * endpoint's lines suppress no other's.
+     */
     private static String key(Logger logger, String text, Object @Nullable [] parameters,
             @Nullable Throwable thrown) {
         String name = text.startsWith("{}") && parameters != null && parameters.length > 0
@@ -80,7 +83,7 @@ public final class RepeatedLines extends TurboFilter {
         return logger.getName() + '\n' + text + '\n' + name + '\n' + kind;
     }
 
-    /** Says what was left out in windows that have closed; one thread does. */
+    /** Writes the counts of closed windows; one thread at a time does. */
     private void tellClosed(long now) {
         long due = nextLookNanos.get();
         if (now - due < 0 || !nextLookNanos.compareAndSet(due, now + WINDOW_NANOS / 4)) {

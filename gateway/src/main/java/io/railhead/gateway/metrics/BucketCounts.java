@@ -10,14 +10,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Requests and delivered bytes by bucket. Clients name buckets, so there is a bound: the first so
- * many that something was read from or written to are told apart, all others are one. What fails
- * takes no place, so a client that guesses names crowds nobody out.
+ * Requests and delivered bytes by bucket. Clients name buckets, so their number is bounded: the
+ * first ones with a successful read or write are counted separately, all others together. Failures
+ * take no place, so a client that guesses names displaces nobody.
  *
  * <p> Any thread. Counting a known bucket takes no lock and allocates nothing.
  */
 public final class BucketCounts extends Collector {
-    /** The fold; no bucket can have this name. */
+    /** The name for all other buckets, which no bucket can have. */
     public static final String OTHER = "__other__";
 
     private static final List<String> BUCKET = List.of("bucket");
@@ -32,24 +32,24 @@ public final class BucketCounts extends Collector {
         private final LongAdder bytes = new LongAdder();
     }
 
-    /** What one bucket came to since the start. */
+    /** One bucket's counts since the start. */
     public record Total(String bucket, long requests, long bytes) {}
 
     public BucketCounts(int limit) {
         this.limit = limit;
     }
 
-    /** One request that succeeded. */
+    /** Counts a successful request. */
     public void succeeded(String bucket) {
         admit(bucket).requests.increment();
     }
 
-    /** One that did not. */
+    /** Counts a failed request. */
     public void failed(String bucket) {
         byName.getOrDefault(bucket, other).requests.increment();
     }
 
-    /** Object bytes delivered. */
+    /** Counts delivered object bytes. */
     public void delivered(String bucket, long bytes) {
         admit(bucket).bytes.add(bytes);
     }
@@ -70,7 +70,10 @@ public final class BucketCounts extends Collector {
         return byName.computeIfAbsent(bucket, _ -> new Counts());
     }
 
-    /** Those with the most bytes first, then the most requests; the fold last, if it has any. */
+    /**
+     * Returns the counts by most bytes, then most requests; the other buckets last, if there are
+     * any.
+     */
     public List<Total> totals() {
         List<Total> totals = new ArrayList<>(byName.size() + 1);
         byName.forEach((bucket, counts) -> totals.add(total(bucket, counts)));

@@ -9,9 +9,9 @@ import io.prometheus.client.hotspot.DefaultExports;
 import io.railhead.gateway.s3.S3Error;
 import java.util.Set;
 
-/** The gateway's own metrics; {@link #register} adds those of others. Any thread. */
+/** The gateway's own metrics; {@link #register} adds further collectors. Any thread. */
 public final class Metrics {
-    /** S3's codes for bytes that are not what was declared. */
+    /** S3's codes for bytes that do not match their declaration. */
     private static final Set<String> OTHER_BYTES = Set.of(S3Error.BAD_DIGEST.code(),
             S3Error.CONTENT_SHA256_MISMATCH.code());
     private static final String MISS = "miss";
@@ -129,13 +129,13 @@ public final class Metrics {
                 .set(1);
     }
 
-    /** As it was built; "" where it was not. */
+    /** Returns the version of the build; "" outside a release. */
     public static String version() {
         String version = Metrics.class.getPackage().getImplementationVersion();
         return version == null ? "" : version;
     }
 
-    /** Object bytes on their way to a client. */
+    /** Counts object bytes that are delivered to a client. */
     public void delivered(String bucket, String result, String transport, long bytes) {
         deliveredBytes.labels(transport).inc((double) bytes);
         cacheBytes.labels(result, transport).inc((double) bytes);
@@ -145,7 +145,7 @@ public final class Metrics {
         buckets.delivered(bucket, bytes);
     }
 
-    /** An answer that is an error, of the gateway's own making. */
+    /** Counts an error response of the gateway's own. */
     public void failed(String requestId, String code, int status, String operation,
             String bucket) {
         failed(code);

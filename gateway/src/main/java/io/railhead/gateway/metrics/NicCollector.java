@@ -16,13 +16,16 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Collects the counters of the ports that adapters' fabrics use or have used, from sysfs at each
- * scrape; nothing while these are switched off. Collecting blocks.
+ * Collects port counters from sysfs at each scrape, for ports that fabrics use or have used;
+ * nothing while these fabrics are disabled. Collecting blocks.
  */
 public final class NicCollector extends Collector {
     private final Rdma rdma;
     private final Path sysfs;
-    /** A port that went down has no address to be chosen by, and is when its counters matter. */
+    /**
+     * The ports used so far: a port that is down is not chosen by address any more, and its
+     * counters matter most then.
+     */
     private final Set<Place> used = new TreeSet<>(
             Comparator.comparing(Place::device).thenComparingInt(Place::port));
 
@@ -32,7 +35,7 @@ public final class NicCollector extends Collector {
         this(rdma, Path.of("/sys"));
     }
 
-    /** For machines that are folders. */
+    /** Collects from another folder than {@code /sys}, for tests. */
     NicCollector(Rdma rdma, Path sysfs) {
         this.rdma = rdma;
         this.sysfs = sysfs;

@@ -8,7 +8,8 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The last errors, equal ones as one, those that came least recently forgotten first. Any thread.
+ * The latest errors; equal ones share an entry, and the least recent entries are dropped first. Any
+ * thread.
  */
 public final class RecentErrors {
     private static final int LONGEST = 100;
@@ -17,19 +18,19 @@ public final class RecentErrors {
     private final ConcurrentMap<Kind, Entry> entries = new ConcurrentHashMap<>();
     private final AtomicLong next = new AtomicLong();
 
-    /** Fields that make two errors one. */
+    /** The fields that make errors equal. */
     private record Kind(String code, int status, String where, String bucket) {}
 
     /**
-     * One of them. Keys are not kept, since they may be secret.
+     * An entry of equal errors. Keys are not kept, since they may be secret.
      *
-     * @param number of the last one, in the order that they came
-     * @param at when the last one came
-     * @param requestId of the last one
-     * @param times how many came since {@code since}
-     * @param code S3's, or {@code cut: } and why a body was broken off, or what is down
-     * @param status 0 where no answer was given
-     * @param where operation, or the fabric or store that it is about
+     * @param number of the latest error, in order of occurrence
+     * @param at the time of the latest error
+     * @param requestId of the latest error
+     * @param times the number of errors since {@code since}
+     * @param code S3's code, or {@code cut: } with the reason of a broken body, or what is down
+     * @param status 0 without a response
+     * @param where the operation, fabric or store
      * @param bucket "" if none was named
      */
     public record Entry(long number, Instant at, String requestId, long times, Instant since,
@@ -42,7 +43,7 @@ public final class RecentErrors {
         }
     }
 
-    /** @param most kinds that are kept */
+    /** @param most the most entries */
     public RecentErrors(int most) {
         this.most = most;
     }
@@ -64,7 +65,7 @@ public final class RecentErrors {
         return text.length() <= LONGEST ? text : text.substring(0, LONGEST) + "…";
     }
 
-    /** The newest first. */
+    /** Returns the entries, the newest first. */
     public List<Entry> newestFirst() {
         return entries.values()
                 .stream()

@@ -20,12 +20,12 @@ import io.railhead.protocol.token.Dialects;
 import io.railhead.protocol.token.PutDecline;
 import io.railhead.protocol.token.TokenOperation;
 
-/** Builds the table's operations from what they share. */
+/** Builds the operations of the routing table. */
 public final class Operations {
 
     private Operations() {}
 
-    /** For clients whose signature only the store can verify. */
+    /** Builds the table for clients whose signature only the store can verify. */
     public static Router passingThrough(ReadServices services, AccessControl access) {
         Metrics metrics = services.metrics();
         Operation relay = new TokenRejector(services.relay(),
@@ -42,7 +42,7 @@ public final class Operations {
                         bucketWrite, bucketWrite, relay));
     }
 
-    /** The dialects of tokens that are served, as the configuration says. */
+    /** Returns the token dialects that the configuration enables. */
     public static Dialects dialects(GatewayConfig.Rdma rdma) {
         PutDecline putDecline = switch (rdma.putDecline()) {
             case FAIL_CLOSED -> PutDecline.ERROR;
@@ -51,7 +51,7 @@ public final class Operations {
         return new Dialects(putDecline, rdma.dialects());
     }
 
-    /** @param forms how uploads by HTML forms are verified and sent on */
+    /** @param forms the services of uploads by HTML forms */
     public static Router router(ReadServices services, TokenAdmission admission,
             AccessControl access, FormUpload.Site forms) {
         ObjectWrite write = new ObjectWrite(services.relay(), services.cache());

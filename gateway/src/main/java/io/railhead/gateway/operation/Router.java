@@ -8,11 +8,11 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * The table from requests to operations: the first row that matches serves. Whatever no row names
- * is relayed.
+ * The table from requests to operations: the first matching row serves. Unmatched requests are
+ * relayed.
  */
 public final class Router {
-    /** Query parameters that make a request on an object one on something of the object's. */
+    /** Query parameters that address a subresource of an object. */
     private static final List<String> SUBRESOURCES = List.of("acl", "attributes", "legal-hold",
             "partNumber", "restore",
             "retention", "select", "tagging", "torrent", "uploadId", "uploads", "renameObject");
@@ -27,7 +27,7 @@ public final class Router {
     /** An operation and its name in metrics and logs. */
     public record Match(String name, Operation operation) {}
 
-    /** What the rows lead to. */
+    /** The operations that rows lead to. */
     record Table(Operation getObject, Operation headObject, Operation putObject,
             Operation uploadPart,
             Operation objectWrite, Operation deleteObjects, Operation bucketWrite,
@@ -85,7 +85,7 @@ public final class Router {
                 && query.test(request.query());
     }
 
-    /** Of the whole object, or of one of its parts. */
+    /** Returns whether a query reads the whole object or one of its parts. */
     private static boolean readsBytes(Query query) {
         for (String name : SUBRESOURCES) {
             if (query.has(name) && !name.equals("partNumber")) {
@@ -99,7 +99,10 @@ public final class Router {
         return query.hasValue("uploadId") && query.has("partNumber");
     }
 
-    /** An upload that does not say which part it is stores the object, at some stores. */
+    /**
+     * Returns whether a query writes the whole object. Some stores take an upload without a part
+     * number for one.
+     */
     private static boolean writesAll(Query query) {
         return !isSubresource(query) || (query.has("uploadId") && !isOfPart(query));
     }
@@ -112,7 +115,7 @@ public final class Router {
         return SUBRESOURCES.stream().anyMatch(query::has);
     }
 
-    /** A POST that neither begins an upload nor only reads. */
+    /** Returns whether a POST may write: it neither starts a multipart upload nor only reads. */
     private static boolean mayWrite(Query query) {
         return !query.has("uploads") && !query.has("select");
     }

@@ -15,25 +15,25 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tokens that name a target of the client's adapter. Nothing was opened for one, and nothing in it
- * proves whose memory it names. Any thread.
+ * Tokens that name a DC target of the client's adapter. No session was opened for such a token, and
+ * the token does not prove whose memory it names. Any thread.
  *
- * @param fabric that reaches targets
- * @param reasonAgainst why there may be none now, as the reason of a decline; null if there may
+ * @param fabric the fabric that reaches targets
+ * @param reasonAgainst the reason of a decline if such tokens are not served now; else null
  */
 public record DcTokens(Fabric fabric, Supplier<@Nullable String> reasonAgainst) {
 
-    /** Why such a token is declined, whoever sends it; null if it is not. */
+    /** Returns why such tokens are declined, whatever their sender; null if they are served. */
     @Nullable
     String findObstacle() {
         return fabric.health().usable() ? reasonAgainst.get() : "fabric";
     }
 
     /**
-     * The client's memory. Throws {@code S3Refusal} where it is on another machine than the
-     * client's and not on the principal's list.
+     * Returns the client's memory. Throws {@code S3Refusal} if the memory is on another machine
+     * than the client's and that machine is not on the principal's list.
      *
-     * @param peer of the TCP connection; null where it is not known
+     * @param peer the TCP connection's peer; null if unknown
      */
     RemoteBuffer resolve(Principal principal, Token token, @Nullable InetAddress peer) {
         byte[] gid = HexFormat.of().parseHex(token.gid());

@@ -37,7 +37,7 @@ public final class RdmaErrors {
         return new S3Refusal(S3Error.INTERNAL_ERROR);
     }
 
-    /** A token is declined in this form. */
+    /** Returns the refusal by which a token is declined in this form. */
     public static S3Refusal declined(Decline.Answer form, String reason) {
         return new S3Refusal(S3Error.RDMA_NOT_SUPPORTED,
                 "RDMA is not used for this request: " + reason + ".")
@@ -46,7 +46,7 @@ public final class RdmaErrors {
                 .withHeader(Decline.REASON, reason);
     }
 
-    /** What would be declined, had nothing been written yet. */
+    /** Returns the error for a decline that comes too late, since bytes may have been written. */
     public static S3Refusal tooLateToDecline(String reason) {
         return new S3Refusal(S3Error.SERVICE_UNAVAILABLE,
                 "The transfer had begun and cannot be finished: " + reason + ".");

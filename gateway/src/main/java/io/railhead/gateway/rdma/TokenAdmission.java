@@ -27,8 +27,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Admits tokens: a token names somebody's memory, so its sender must have signed it just now, and
- * own the session it belongs to; nobody else may repeat it. Any thread.
+ * Admits tokens. A token names a client's memory, so its sender must have signed it just now and
+ * must own its session. No other sender may repeat it. Any thread.
  */
 public final class TokenAdmission {
     private final ClientSessions clientSessions;
@@ -51,19 +51,19 @@ public final class TokenAdmission {
         this.metrics = metrics;
     }
 
-    /** What a request's token, if any, leads to. */
+    /** The decision about a request's token. */
     public sealed interface Admission {}
 
-    /** An ordinary request. */
+    /** The request has no token. */
     public record NoToken() implements Admission {}
 
     /** The client's memory may be used. */
     public record Admitted(RemoteBuffer buffer, Dialect dialect) implements Admission {}
 
-    /** Declined in the form that goes on over HTTP. */
+    /** The token is declined, and the request goes on over HTTP. */
     public record Inline(String reason) implements Admission {}
 
-    /** Declined or refused with an error. */
+    /** The token is declined or refused with an error. */
     public record Refused(S3Refusal error) implements Admission {}
 
     public Admission admit(S3Request request,
@@ -85,18 +85,18 @@ public final class TokenAdmission {
     }
 
     /**
-     * A token as its dialect has it.
+     * A token in terms of its dialect.
      *
-     * @param obstacle why no token of its kind is served now, or null; asked last
-     * @param window what it names, looked up once it is known who asks; or a TransferException, or
-     *            an S3Refusal
-     * @param ifDown the reason to give where what it names cannot be reached now
+     * @param obstacle why no token of its kind is served now, or null; evaluated last
+     * @param window returns the memory that the token names, once the caller is known; throws
+     *            TransferException or S3Refusal
+     * @param ifDown the decline's reason if the memory cannot be reached now
      */
     private record Offer(Dialect dialect, List<String> headers,
             Supplier<@Nullable String> obstacle, Function<Principal, RemoteBuffer> window,
             String ifDown) {
 
-        /** Of memory that was registered, or a queue pair that was paired. */
+        /** Returns the offer of registered memory, or of a paired queue pair. */
         static Offer ofSession(Dialect dialect, List<String> headers,
                 Supplier<RemoteBuffer> window) {
             return new Offer(dialect, headers, () -> null, _ -> window.get(), "fabric");
@@ -107,13 +107,15 @@ public final class TokenAdmission {
             @Nullable InetAddress peer) {
         return token.isLoopback()
                 ? Offer.ofSession(dialect, headers, () -> registered(request, token))
-                // Its obstacle is that there is no fabric: then it can only be too busy.
+                // An absent fabric is reported as the obstacle, so an unreachable target means a
+                // busy one.
                 : new Offer(dialect, headers, () -> targetObstacle(request),
                         principal -> targets.resolve(principal, token, peer), "busy");
     }
 
     /**
-     * A session cannot be older than the gateway; a target can be, and so a request that names it.
+     * Returns the obstacle of a DC token. A target may be older than the gateway, and so may a
+     * recorded request: after a start such requests are declined until replays are excluded.
      */
     private @Nullable String targetObstacle(S3Request request) {
         String obstacle = targets.findObstacle();
@@ -174,7 +176,7 @@ public final class TokenAdmission {
         }
     }
 
-    /** Why this principal's request is not served by RDMA now; null if it is. */
+    /** Returns why this principal's request is not served by RDMA now; null if it is. */
     private @Nullable String unusable(S3Request request, Principal principal,
             TokenOperation tokenOperation) {
         boolean allowed = tokenOperation == TokenOperation.GET

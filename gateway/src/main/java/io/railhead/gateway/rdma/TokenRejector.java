@@ -13,8 +13,8 @@ import io.railhead.protocol.token.TokenOperation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Refuses every token: the client's signature covers it, so it could neither be left out nor sent
- * to a store that knows nothing of it, and nobody here has verified whose it is.
+ * Refuses every token of clients whose signature the gateway cannot verify. The signature covers
+ * the token, so the token cannot be removed, and a store does not know it.
  */
 public final class TokenRejector implements Operation {
     private final Operation next;

@@ -1,4 +1,4 @@
-/** Admission of RDMA tokens, and the refusals that name their faults. */
+/** Admission of RDMA tokens, and the errors of RDMA transfers. */
 @NullMarked
 package io.railhead.gateway.rdma;
 

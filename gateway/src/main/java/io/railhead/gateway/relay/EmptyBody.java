@@ -11,8 +11,9 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.internal.buffer.BufferInternal;
 
 /**
- * The HTTP body of a request whose object comes out of memory. It must hold no bytes: of two bodies
- * nobody could tell afterwards which was meant. Its framing may hold a trailer, as SDKs send it.
+ * Checks the HTTP body of a request whose object comes from the client's memory. The body must be
+ * empty: of two bodies the intended one would be unknown. Its framing may hold a trailer, which
+ * SDKs send.
  */
 public final class EmptyBody {
     private static final int MAX_FRAMING_BYTES = 8 << 10;
@@ -27,7 +28,8 @@ public final class EmptyBody {
     }
 
     /**
-     * Goes on once the body has proved to be empty; throws, or fails the exchange, if it is not.
+     * Runs the next step once the body is known to be empty; otherwise throws or fails the
+     * exchange.
      */
     public static void require(HttpExchange httpExchange, S3Request request, Runnable next) {
         if (isChunked(request.authentication())) {

@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.Set;
 
-/** The headers that pass through the gateway, in each direction; all others are one hop's own. */
+/** The headers that pass through the gateway, in each direction; all others concern one hop. */
 public final class ForwardedHeaders {
     private static final Set<String> NOT_TO_BACKEND = Set.of("authorization", "x-amz-date",
             "x-amz-content-sha256",
@@ -47,7 +47,7 @@ public final class ForwardedHeaders {
         return forwarded.build();
     }
 
-    /** What is no text has no one spelling that a signature could cover. */
+    /** Refuses a value that is not UTF-8: it has no single form that a signature could cover. */
     private static void requireText(String name, String value) {
         if (value.chars().allMatch(c -> c < 0x80)) {
             return;
@@ -61,7 +61,9 @@ public final class ForwardedHeaders {
         }
     }
 
-    /** All but what belongs to one hop: the client's signature covers what it likes. */
+    /**
+     * Returns all headers except those of one hop: the client's signature may cover any of them.
+     */
     public static Headers untouched(Headers received) {
         Headers.Builder forwarded = Headers.builder();
         received.forEach((name, value) -> {
@@ -76,7 +78,10 @@ public final class ForwardedHeaders {
         return Dialects.isHeader(lower) || lower.startsWith("x-railhead-");
     }
 
-    /** aws-chunked is this hop's framing, not the object's encoding; the rest stays as it came. */
+    /**
+     * Removes aws-chunked from the encodings: it frames this hop only. Other encodings stay
+     * unchanged.
+     */
     private static void addContentEncoding(Headers.Builder forwarded, String value) {
         if (!value.toLowerCase(Locale.ROOT).contains("aws-chunked")) {
             forwarded.add("Content-Encoding", value);
@@ -93,7 +98,10 @@ public final class ForwardedHeaders {
         }
     }
 
-    /** The request id is the backend's, as in its error documents; ours has a header of its own. */
+    /**
+     * Copies headers to the client. The request id is the backend's, as in its error documents; the
+     * gateway's id has a header of its own.
+     */
     public static void toClient(Headers answer, HttpServerResponse response) {
         answer.forEach((name, value) -> {
             String lower = name.toLowerCase(Locale.ROOT);

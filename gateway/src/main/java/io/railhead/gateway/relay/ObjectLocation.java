@@ -9,14 +9,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The location of a written object. A store says so in its own name, which the client never used;
- * redirections, which mean another place, stay as they are.
+ * Rewrites the location of a written object. A store names it under its own host, which the client
+ * never used. Redirections stay unchanged, since they mean another place.
  */
 final class ObjectLocation {
 
     private ObjectLocation() {}
 
-    /** The answer with its {@code Location} as the client would have asked for it. */
+    /** Returns the response with a {@code Location} under the client's own host. */
     static BackendResponse seenByClient(BackendResponse answer, HttpExchange httpExchange,
             S3Request request) {
         String location = answer.headers().get("location");

@@ -32,11 +32,12 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 
 /**
- * Relays every request that is not an object read: verified already, signed anew for the backend,
- * forwarded as it is and answered as the backend answers, both bodies flowing with back-pressure.
+ * Relays every request that is not an object read. The request was verified before; it is signed
+ * again for the backend and forwarded unchanged. The backend's response is passed on unchanged.
+ * Both bodies flow with back-pressure.
  */
 public final class Relay implements Operation {
-    /** Longer than any client waits: it is theirs to give up. */
+    /** Longer than any client waits, so the client's own timeout decides. */
     private static final Duration PATIENCE = Duration.ofMinutes(10);
     private static final int MAX_REFUSAL_BYTES = 16 << 10;
 
@@ -47,18 +48,19 @@ public final class Relay implements Operation {
     }
 
     /**
-     * What a relayed request came to, told before the client hears it. A store that begins its
-     * answer before it is done, as some do while they copy, is done with the answer's last byte.
+     * The outcome of a relayed request, reported before the client sees it. Some stores begin a
+     * response before their work is done, for example while they copy. The outcome is then known
+     * with the response's last byte.
      */
     public sealed interface Outcome {
 
-        /** The backend answered. */
+        /** The backend sent a response. */
         record Answered(BackendResponse answer) implements Outcome {}
 
-        /** It did not, or not on our account: a write may or may not have happened. */
+        /** The backend sent no usable response: a write may or may not have happened. */
         record Failed(Throwable cause) implements Outcome {}
 
-        /** It never had the last of the body, and said no success: nothing has happened. */
+        /** The store did not get the whole body and reported no success: nothing was written. */
         record Unsent() implements Outcome {}
     }
 
@@ -68,13 +70,13 @@ public final class Relay implements Operation {
         forward(httpExchange, request, outcome -> {});
     }
 
-    /** Sees a body, verified, on its way; its length is -1 where no header says it. */
+    /** Observes a verified body on its way; its length is -1 if no header tells it. */
     @FunctionalInterface
     public interface Tap {
         Publisher<ByteBuffer> on(Publisher<ByteBuffer> body, long length);
     }
 
-    /** @param onOutcome called once on the event loop before the answer ends */
+    /** @param onOutcome called once on the event loop before the response ends */
     public void forward(HttpExchange httpExchange, S3Request request, Consumer<Outcome> onOutcome) {
         forward(httpExchange, request, (body, length) -> body, onOutcome);
     }
@@ -97,7 +99,9 @@ public final class Relay implements Operation {
         forward(httpExchange, request, payload, body, onOutcome);
     }
 
-    /** Of a body without bytes none is held back until the rest is verified: that comes first. */
+    /**
+     * Forwards an empty body. Its end is verified first, since there is no last piece to hold back.
+     */
     private void forwardEmpty(HttpExchange httpExchange, S3Request request, BodyReader reader,
             RequestBody body, Consumer<Outcome> onOutcome) {
         BodyDrain.collect(body, 0).whenComplete((none, failure) -> httpExchange.attempt(() -> {
@@ -117,7 +121,7 @@ public final class Relay implements Operation {
         }));
     }
 
-    /** Asks without a body; what comes of it is the consumer's, on the event loop. */
+    /** Sends the request without a body; the consumer gets the response on the event loop. */
     public void ask(HttpExchange httpExchange, S3Request request,
             Consumer<BackendResponse> onAnswer) {
         request.route()
@@ -143,7 +147,7 @@ public final class Relay implements Operation {
                 }));
     }
 
-    /** What {@code reader} verifies, as the backend sees it. */
+    /** Returns the backend's view of the body that {@code reader} verifies. */
     public static Payload stream(Publisher<ByteBuffer> body, BodyReader reader, long length) {
         Map<String, Supplier<String>> trailers = new LinkedHashMap<>();
         reader.trailerNames()
@@ -156,7 +160,10 @@ public final class Relay implements Operation {
         forward(httpExchange, request, payload, null, onOutcome);
     }
 
-    /** The checksums of a completion speak of the object, not of the document that completes it. */
+    /**
+     * Opens a body's reader. The checksum headers of a completion describe the object, not the
+     * completion's document.
+     */
     private static BodyReader reader(S3Request request) {
         if (request.isPassedThrough()) {
             return BodyReader.untouched(request.headers());
@@ -167,14 +174,14 @@ public final class Relay implements Operation {
                 : BodyReader.open(request.authentication(), request.headers());
     }
 
-    /** Whether bytes follow the head: an empty aws-chunked body still has its framing. */
+    /** Returns whether bytes follow the head: an empty aws-chunked body still has framing. */
     private static boolean hasBody(S3Request request) {
         String length = request.header("content-length");
         return request.header("transfer-encoding") != null
                 || (length != null && !length.equals("0"));
     }
 
-    /** @param body whose failure, if it is what failed, the client is told; null without one */
+    /** @param body the body, whose own failure is reported to the client; null if there is none */
     public void forward(HttpExchange httpExchange, S3Request request, Payload payload,
             @Nullable RequestBody body,
             Consumer<Outcome> onOutcome) {
@@ -196,19 +203,24 @@ public final class Relay implements Operation {
                                 : new Outcome.Failed(failure));
                         fail(httpExchange, failure, body);
                         if (body != null) {
-                            // What was told as unsent must not be sent after all.
+                            // A body that was reported as unsent must not be sent afterwards.
                             body.abort(failure);
                         }
                     }
                 }));
     }
 
-    /** Whether the store lacks, at its answer or failure, at least the body's last piece. */
+    /**
+     * Returns whether the store lacks at least the body's last piece at its response or failure.
+     */
     public static boolean isUnsent(@Nullable VerifiedBody body) {
         return body != null && !body.isComplete();
     }
 
-    /** What a store works at before it answers, and while: null for the backend's own time. */
+    /**
+     * Returns the timeout for operations during which a store works before or while it answers;
+     * null for the backend's own timeout.
+     */
     public static @Nullable Duration patience(S3Request request) {
         boolean works = request.header("x-amz-copy-source") != null
                 || (request.method().equals("POST") && (request.query().has("uploadId")
@@ -238,7 +250,9 @@ public final class Relay implements Operation {
                 onEnd);
     }
 
-    /** Why a read's answer is not what was asked for; null if it may be. */
+    /**
+     * Returns the refusal if a read's response is another part than requested; null if it is right.
+     */
     private @Nullable S3Refusal anotherPart(S3Request request, BackendResponse answer) {
         if (!isAnotherPart(request, answer)) {
             return null;
@@ -248,7 +262,10 @@ public final class Relay implements Operation {
                 "The store behind the gateway sent another part than it was asked for.");
     }
 
-    /** Whether it is another part of an object than was asked for, or not as long as it says. */
+    /**
+     * Returns whether a partial response is another part than requested, or has another length than
+     * it declares.
+     */
     private static boolean isAnotherPart(S3Request request, BackendResponse answer) {
         if (answer.status() != 206 || !request.method().equals("GET")) {
             return false;
@@ -256,7 +273,7 @@ public final class Relay implements Operation {
         ContentRange part = ContentRange.tryParse(answer.headers().get("content-range"));
         ByteRange asked = request.range();
         if (part == null) {
-            // Several at a time are no single part.
+            // Several ranges give no single part.
             return asked != null || !isForPart(request);
         }
         String length = answer.headers().get("content-length");
@@ -270,7 +287,7 @@ public final class Relay implements Operation {
         return request.header("range") != null || request.query().has("partNumber");
     }
 
-    /** Why this is no success, whatever the answer says; null if it may be. */
+    /** Returns why the upload did not succeed, whatever the response says; null if it did. */
     public static @Nullable Throwable failure(VerifiedBody body, BackendResponse answer) {
         if (body.failure() != null) {
             return body.failure();
@@ -282,8 +299,8 @@ public final class Relay implements Operation {
     }
 
     /**
-     * Tells the outcome once, at the end of the answer's body, or now where the head says it all.
-     * The consumer hears whether the body was complete.
+     * Reports the outcome once: at the end of the response's body, or now if the head decides. The
+     * returned consumer takes whether the body was complete.
      */
     private static Consumer<Boolean> ended(BackendResponse answer, boolean unsent,
             Consumer<Outcome> onOutcome) {
@@ -306,12 +323,12 @@ public final class Relay implements Operation {
         };
     }
 
-    /** Passes an answer on as it is. */
+    /** Passes a response on unchanged. */
     public static void pass(HttpExchange httpExchange, String method, BackendResponse answer) {
         pass(httpExchange, method, answer, complete -> {});
     }
 
-    /** @param onEnd hears whether the body was complete, before the client does */
+    /** @param onEnd learns whether the body was complete, before the client does */
     private static void pass(HttpExchange httpExchange, String method, BackendResponse answer,
             Consumer<Boolean> onEnd) {
         S3Request asked = httpExchange.asked();
@@ -336,7 +353,10 @@ public final class Relay implements Operation {
                 }));
     }
 
-    /** Whether it is an error with a short document, to what the gateway signed. */
+    /**
+     * Returns whether the response is an error with a short document, to a request that the gateway
+     * signed.
+     */
     private static boolean mayRefuseCredential(S3Request asked, BackendResponse answer) {
         boolean refused = answer.status() == 400 || answer.status() == 403;
         boolean isOurs = asked.caller() instanceof Caller.Credential
@@ -352,7 +372,7 @@ public final class Relay implements Operation {
         try {
             ForwardedHeaders.toClient(answer.headers(), response);
         } catch (RuntimeException | Error e) {
-            // A header that cannot be sent on must not hold the backend's connection.
+            // A header that cannot be sent must not hold the backend's connection.
             BodyDrain.discard(answer.body());
             throw e;
         }
@@ -381,7 +401,7 @@ public final class Relay implements Operation {
                 }));
     }
 
-    /** Of its body: a part's is known without its header, too; -1 where it is not. */
+    /** Returns the body's length, for a part also from its range; -1 if unknown. */
     private static long lengthBytes(BackendResponse answer) {
         String length = answer.headers().get("content-length");
         if (length != null) {

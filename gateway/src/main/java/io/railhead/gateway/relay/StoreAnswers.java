@@ -6,14 +6,14 @@ import io.railhead.gateway.request.ResponseSink;
 import java.util.function.BiConsumer;
 
 /**
- * Takes stores' answers to whoever asked. A body that nobody reads keeps its connection, and its
- * place among those to the store: where an answer cannot be taken, its body is let go.
+ * Takes stores' responses to the requester's executor. An unread body would keep its connection and
+ * its place in the store's queue, so a body is discarded if its response cannot be used.
  */
 public final class StoreAnswers {
     private StoreAnswers() {}
 
     /**
-     * @param taken on the requester's executor: an answer, or why there is none; what it throws
+     * @param taken called on the requester's executor with a response or a failure; an exception
      *            fails the request
      */
     public static BiConsumer<BackendResponse, Throwable> to(ResponseSink responseSink,

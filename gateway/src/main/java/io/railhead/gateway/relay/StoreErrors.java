@@ -9,11 +9,12 @@ import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store that did not answer, as an S3 error: one for each reason. What it answers is passed on.
+ * Converts failures to reach a store to S3 errors, one for each reason. A store's own responses are
+ * passed on instead.
  */
 public final class StoreErrors {
 
-    /** Codes by which a store refuses whoever signed, not the request. */
+    /** Codes by which a store refuses the signer, not the request. */
     private static final Set<String> OF_CREDENTIALS = Set.of("SignatureDoesNotMatch",
             "InvalidAccessKeyId", "ExpiredToken", "InvalidToken", "TokenRefreshRequired",
             "RequestTimeTooSkewed");
@@ -21,11 +22,11 @@ public final class StoreErrors {
     private StoreErrors() {}
 
     /**
-     * A store's refusal of a credential that the gateway signed with, which must not look as if the
-     * client's own signature were wrong; null for any other refusal.
+     * Returns the error for a store's refusal of the gateway's own credential, which must not look
+     * like a fault of the client's signature; null for any other refusal.
      *
-     * @param principal in whose name it was signed
-     * @param code the store's
+     * @param principal the principal whose requests the credential signs
+     * @param code the store's error code
      */
     public static @Nullable S3Refusal credentialRefusal(String principal, String code) {
         return OF_CREDENTIALS.contains(code)
@@ -43,7 +44,7 @@ public final class StoreErrors {
                 ? failure.getCause()
                 : failure;
         return switch (cause) {
-            // An Error is never the store's, however far it came.
+            // An Error is the gateway's own fault, even inside a backend's exception.
             case BackendException backend when backend.getCause() instanceof Error ours -> ours;
             case BackendException backend -> error(backend);
             case FillException fill -> of(fill);
@@ -54,7 +55,7 @@ public final class StoreErrors {
     public static S3Refusal of(FillException fill) {
         return switch (fill.getCause()) {
             case BackendException backend -> error(backend);
-            // Of the gateway's own making, and logged where it was caught.
+            // The gateway's own fault, logged where it was caught.
             case Error _ -> new S3Refusal(S3Error.INTERNAL_ERROR);
             case null, default -> unavailable("failed: " + fill.getMessage() + ".");
         };

@@ -1,4 +1,4 @@
-/** Requests that are forwarded as they are, and the common part of all answers of stores. */
+/** Requests that are forwarded unchanged, and the common handling of stores' responses. */
 @NullMarked
 package io.railhead.gateway.relay;
 

@@ -9,16 +9,16 @@ import org.jspecify.annotations.Nullable;
  * The bucket and key that a path and a Host header name, byte for byte.
  *
  * @param bucket null for the service itself
- * @param rawKey as sent, percent-encoded (bytes sent as they are: by us), without the slash before
- *            it; "" for the bucket itself
+ * @param rawKey percent-encoded as sent, without the slash before it; raw bytes are encoded here;
+ *            "" for the bucket itself
  * @param key percent-decoded
  */
 public record Address(@Nullable String bucket, String rawKey, String key) {
 
     /**
-     * Virtual-host style where the host is a bucket below one of {@code domains}, the longest that
-     * fits; path style otherwise. Throws {@link IllegalArgumentException} on bad percent-encoding
-     * and on what is not UTF-8.
+     * Parses an address: virtual-host style if the host is a bucket below one of {@code domains},
+     * of which the longest match counts; otherwise path style. Throws
+     * {@link IllegalArgumentException} on bad percent-encoding and on bytes that are not UTF-8.
      */
     public static Address of(String rawPath, @Nullable String host, List<String> domains) {
         String bucket = host == null ? null : bucketOf(host, domains);
@@ -37,9 +37,9 @@ public record Address(@Nullable String bucket, String rawKey, String key) {
     }
 
     /**
-     * Whether every store takes it for the name of a bucket, spelled as it is: what is said of one
-     * bucket must not be done to another, or to an object. Wider than S3's own rule: a colon is
-     * Ceph's, of tenants.
+     * Returns whether every store reads the name as this very bucket. Permission for one bucket
+     * must not reach another bucket or an object. Wider than S3's own rule: Ceph's tenants use a
+     * colon.
      */
     public static boolean isBucketName(String name) {
         for (int i = 0; i < name.length(); i++) {
@@ -62,7 +62,10 @@ public record Address(@Nullable String bucket, String rawKey, String key) {
         return new Address(bucket, PercentCodec.encodePath(key), key);
     }
 
-    /** The bucket that a Host header names below one of {@code domains}; null if it names none. */
+    /**
+     * Returns the bucket that a Host header names below one of {@code domains}; null if there is
+     * none.
+     */
     public static @Nullable String bucketOf(String host, List<String> domains) {
         int colon = host.lastIndexOf(':');
         String name = (colon > host.lastIndexOf(']') ? host.substring(0, colon) : host)

@@ -11,7 +11,10 @@ import org.jspecify.annotations.Nullable;
 public record ByteRange(long first, long last) {
     private static final long BEYOND_ANY = 1_000_000_000_000_000_000L;
 
-    /** Null where the value is not exactly one well-formed range: S3 decides what that means. */
+    /**
+     * Parses a header; null if it is not exactly one well-formed range, for which each caller has
+     * S3's rule.
+     */
     public static @Nullable ByteRange parse(String header) {
         if (!header.startsWith("bytes=")) {
             return null;
@@ -28,7 +31,10 @@ public record ByteRange(long first, long last) {
         return malformed ? null : new ByteRange(first, last);
     }
 
-    /** Digits, to a bound that no object reaches and no sum overflows; -2 where they are none. */
+    /**
+     * Parses digits, limited to a bound that no object reaches and no sum overflows; -2 if the text
+     * is no number.
+     */
     private static long number(String digits) {
         if (digits.isEmpty() || !digits.chars().allMatch(c -> c >= '0' && c <= '9')) {
             return -2;
@@ -45,7 +51,7 @@ public record ByteRange(long first, long last) {
         return isSuffix() ? Math.max(0, sizeBytes - last) : first;
     }
 
-    /** One past the last byte. */
+    /** Returns one past the last byte. */
     public long to(long sizeBytes) {
         return isSuffix() || last >= sizeBytes ? sizeBytes : last + 1;
     }

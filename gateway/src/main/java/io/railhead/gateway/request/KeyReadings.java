@@ -3,15 +3,15 @@ package io.railhead.gateway.request;
 import java.util.regex.Pattern;
 
 /**
- * Keys that a store, or what stands before it, could take for another's. Some resolve them as paths
- * are resolved: segments of dots go up, and empty ones, a slash at the beginning too, are none.
+ * Detects keys that a store, or a proxy before it, could read as another key. Some resolve keys
+ * like paths: dot segments go up, and empty segments or a leading slash vanish.
  */
 public final class KeyReadings {
     private static final Pattern SLASHES = Pattern.compile("/{2,}");
 
     private KeyReadings() {}
 
-    /** Whether any store could; allocates nothing. */
+    /** Returns whether any store could read the key as another; allocates nothing. */
     public static boolean isAmbiguous(String key) {
         return hasEmptySegment(key) || hasDotSegment(key);
     }

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * The TCP connection that a request came by.
  *
  * @param id of this connection alone
- * @param address of the peer; null where it is not known
+ * @param address of the peer; null if unknown
  * @param secure whether it is a TLS connection
  */
 public record PeerConnection(ChannelId id, @Nullable InetAddress address, boolean secure) {

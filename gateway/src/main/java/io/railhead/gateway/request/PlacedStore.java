@@ -3,10 +3,10 @@ package io.railhead.gateway.request;
 import io.railhead.backend.Backend;
 
 /**
- * A store, and where what is held of it stands in the cache.
+ * A store and the place of its objects in the cache.
  *
- * @param era tells a store from another one that had its name before, of which nothing may be
- *            served as this one's; "" for those of the start
+ * @param era distinguishes the store from an earlier one of the same name, whose cached bytes must
+ *            not be served as this one's; "" for stores of the start
  */
 public record PlacedStore(Backend backend, String era) {
 

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param principal "" for a request that is not signed
  * @param tenant the principal's; "" for a request that is not signed
- * @param source the TCP peer, or the one that opened the session; null where there is none
- * @param secure whether it came over TLS
+ * @param source the TCP peer's address, or that of the session's opener; null if there is none
+ * @param secure whether the request came over TLS
  */
 public record RequestSource(String principal, String tenant, @Nullable InetAddress source,
         boolean secure) {

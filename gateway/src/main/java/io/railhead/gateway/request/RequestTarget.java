@@ -4,7 +4,7 @@ import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request's target in either form that RFC 9112 §3.2 has for a server of objects.
+ * A request's target in one of the two forms that RFC 9112 §3.2 allows for origin servers.
  *
  * @param authority of the absolute form, host and maybe port; null in the origin form
  * @param pathAndQuery begins with a slash
@@ -14,10 +14,10 @@ public record RequestTarget(@Nullable String authority, String pathAndQuery) {
     private static final String HTTPS = "https://";
 
     /**
-     * Reads one. Throws {@link IllegalArgumentException} on other forms, on userinfo, and on a
-     * secure scheme over a connection that is not, which RFC 9110 §7.4 has refused.
+     * Parses a target. Throws {@link IllegalArgumentException} on other forms, on userinfo, and on
+     * an https target over a connection without TLS (RFC 9110 §7.4).
      *
-     * @param secure whether it came over TLS
+     * @param secure whether the request came over TLS
      */
     public static RequestTarget parse(String target, boolean secure) {
         if (target.startsWith("/")) {
@@ -32,7 +32,7 @@ public record RequestTarget(@Nullable String authority, String pathAndQuery) {
         return new RequestTarget(target.substring(start, end), originForm(target));
     }
 
-    /** The path and query of any target, so that a log holds no userinfo; never throws. */
+    /** Returns the path and query of any target, so that a log holds no userinfo; never throws. */
     public static String originForm(String target) {
         int start = authorityStart(target);
         if (start == 0) {
@@ -56,7 +56,10 @@ public record RequestTarget(@Nullable String authority, String pathAndQuery) {
         return end;
     }
 
-    /** RFC 3986 §3.2.2, less what nobody calls a host: a name or an address, and maybe a port. */
+    /**
+     * Returns whether a text is a host: a name or an address, perhaps with a port (RFC 3986 §3.2.2,
+     * without forms that nobody uses).
+     */
     public static boolean isHost(String host) {
         boolean literal = host.startsWith("[");
         int end = literal ? host.indexOf(']') + 1 : host.indexOf(':');

@@ -7,7 +7,7 @@ import io.railhead.gateway.config.Rule;
 /**
  * The route of a request: its backend and its rule.
  *
- * @param caller in whose name the backend is asked
- * @param namespace the account that the caller's names belong to, "" for a shared bucket
+ * @param caller the identity that the backend is asked with
+ * @param namespace the account that owns the caller's bucket names; "" for a shared bucket
  */
 public record Route(Backend backend, Caller caller, String namespace, Rule rule) {}

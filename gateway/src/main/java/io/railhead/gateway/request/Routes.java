@@ -14,19 +14,22 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Chooses the backend, the identity and the rule of a request. Rules and backends are replaced
- * together: a request is routed by one table, and keeps what that said. Any thread.
+ * Chooses the backend, the identity and the rule of a request. Rules and stores are replaced
+ * together: a request is routed by one table and keeps its result. Any thread.
  */
 public final class Routes {
-    /** No account is called so: what anonymous requests see is kept apart from every tenant's. */
+    /**
+     * No account has this name: objects cached for anonymous requests are kept apart from every
+     * tenant's.
+     */
     private static final String ANONYMOUS = "!anonymous";
 
     private volatile Table table;
 
     /**
-     * Rules and stores of one configuration.
+     * The rules and stores of one configuration.
      *
-     * @param stores by their names, in the configuration's order
+     * @param stores by name, in the configuration's order
      */
     public record Table(Rules rules, Map<String, PlacedStore> stores) {
 
@@ -63,7 +66,7 @@ public final class Routes {
         this.table = table;
     }
 
-    /** Requests that are routed from now on see the other table, and nothing of this one. */
+    /** Routes later requests by another table. */
     public void replace(Table other) {
         table = other;
     }
@@ -72,7 +75,7 @@ public final class Routes {
         return table;
     }
 
-    /** Those that are configured now. */
+    /** Returns the backends that are configured now. */
     public List<Backend> backends() {
         return table.stores.values().stream().map(PlacedStore::backend).toList();
     }

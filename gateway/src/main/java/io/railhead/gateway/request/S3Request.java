@@ -13,17 +13,18 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A verified request: what is asked, who asks, where it goes. Immutable. */
+/** A verified request: its target, its caller and its route. Immutable. */
 public record S3Request(RequestHead head, Address address, Query query,
         Authentication authentication, RequestSource asker, Route route) {
     /**
-     * S3 itself gives requests no other meaning by such a header, and its clients send many that
-     * only tell of themselves.
+     * Prefixes of headers that change a request's meaning on some store. Unknown {@code x-amz-}
+     * headers are not among them: S3's change no meaning, and many clients send some that only
+     * describe themselves.
      */
     private static final List<String> OF_STORES = List.of("x-minio-", "x-rgw-", "x-emc-",
             "x-goog-", "x-ibm-", "x-ntap-", "x-amz-meta-snowball-");
 
-    /** The same request with other headers: nothing that was verified is verified again. */
+    /** Returns the same request with other headers, without verifying it again. */
     public S3Request withHeaders(Headers headers) {
         return new S3Request(new RequestHead(head.method(), head.rawPath(), head.rawQuery(),
                 headers, head.hostField()), address, query, authentication, asker, route);
@@ -41,7 +42,7 @@ public record S3Request(RequestHead head, Address address, Query query,
         return head.headers().get(name);
     }
 
-    /** The one range that is asked for; null for the whole object, and for other units. */
+    /** Returns the one requested range; null for the whole object, and for other units. */
     public @Nullable ByteRange range() {
         String header = header("range");
         return header == null ? null : ByteRange.parse(header);
@@ -52,8 +53,8 @@ public record S3Request(RequestHead head, Address address, Query query,
     }
 
     /**
-     * Whether a header gives it a meaning that only some store knows: MinIO's reads out of an
-     * archive, deletes whatever begins with a key, or unpacks what is uploaded into many.
+     * Returns whether a header gives the request a meaning that only some store knows. MinIO's
+     * headers read out of an archive, delete by prefix, or unpack an upload into many objects.
      */
     public boolean hasStoresOwnHeader() {
         return hasStoresOwnHeader(headers());
@@ -72,7 +73,9 @@ public record S3Request(RequestHead head, Address address, Query query,
         return false;
     }
 
-    /** Whether it uploads by an HTML form, and what signs it, if anything does, is in its body. */
+    /**
+     * Returns whether this is an upload by an HTML form, whose signature, if any, is in the body.
+     */
     public boolean isForm() {
         return authentication instanceof Authentication.Anonymous && isForm(head, address, query);
     }
@@ -85,7 +88,9 @@ public record S3Request(RequestHead head, Address address, Query query,
                 && type.regionMatches(true, 0, "multipart/form-data", 0, 19);
     }
 
-    /** What is asked of the store; as it came where the client's own signature must hold. */
+    /**
+     * Returns the target for the store; unchanged if the client's own signature must hold there.
+     */
     public Target target() {
         if (isPassedThrough()) {
             String rawQuery = head.rawQuery();
@@ -95,13 +100,13 @@ public record S3Request(RequestHead head, Address address, Query query,
         return new Target(address.bucket(), address.rawKey(), query.rawWithoutSigning());
     }
 
-    /** Whether the store, and not the gateway, knows who asks. */
+    /** Returns whether the store authenticates the caller, and not the gateway. */
     public boolean isPassedThrough() {
         return authentication instanceof Authentication.PassedThrough;
     }
 
     /**
-     * The object alone, with the version asked for: what GET, HEAD and fills name at the backend.
+     * Returns the object and its requested version, which GET, HEAD and fills name at the backend.
      */
     public Target objectTarget() {
         String versionId = query.get("versionId");
@@ -112,7 +117,7 @@ public record S3Request(RequestHead head, Address address, Query query,
         return new Target(address.bucket(), address.rawKey(), rawQuery);
     }
 
-    /** Only for requests that name an object. */
+    /** Returns the object's id; only for requests that name an object. */
     public ObjectId objectId() {
         String bucket = address.bucket();
         if (bucket == null) {
@@ -126,7 +131,7 @@ public record S3Request(RequestHead head, Address address, Query query,
         return route.caller();
     }
 
-    /** "" for anonymous. */
+    /** Returns the principal's name; "" for anonymous. */
     public String principal() {
         return authentication.principalName();
     }

@@ -1,6 +1,6 @@
 /**
- * A request read once into an immutable record: nothing behind this package reads headers to find
- * out what is asked.
+ * Requests, each parsed once into an immutable record; later code reads no headers to learn the
+ * target.
  */
 @NullMarked
 package io.railhead.gateway.request;

@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 
 /** S3's error document. */
 public final class ErrorXml {
-    /** What stands in for characters that XML cannot carry in any spelling. */
+    /** The replacement of characters that XML cannot carry. */
     private static final char REPLACEMENT = '\uFFFD';
 
     private static final int MAX_BEGINNING_BYTES = 1024;
@@ -13,7 +13,7 @@ public final class ErrorXml {
     private ErrorXml() {}
 
     /**
-     * The document for one refusal.
+     * Renders the document of one refusal.
      *
      * @param resource the path as the client sent it
      */
@@ -29,7 +29,7 @@ public final class ErrorXml {
         return xml.append("</Error>").toString();
     }
 
-    /** The code that a document's beginning has; "" if it has none, or is none. */
+    /** Returns the code in a document's first bytes; "" if there is none. */
     public static String code(ByteBuffer beginning) {
         byte[] bytes = new byte[Math.min(beginning.remaining(), MAX_BEGINNING_BYTES)];
         beginning.get(bytes);
@@ -39,7 +39,7 @@ public final class ErrorXml {
         return from < 6 || to < from ? "" : text.substring(from, to);
     }
 
-    /** Appends one element that holds this text, escaped. */
+    /** Appends one element with this text, escaped. */
     public static void element(StringBuilder xml, String name, String value) {
         xml.append('<').append(name).append('>');
         value.codePoints().forEach(c -> escape(xml, c));
@@ -58,7 +58,7 @@ public final class ErrorXml {
         }
     }
 
-    /** Char of XML 1.0; an unpaired surrogate arrives here as itself and is none. */
+    /** Tests for a Char of XML 1.0; an unpaired surrogate arrives here unchanged and is none. */
     private static boolean isXml(int c) {
         return c == '\t' || c == '\n' || (c >= 0x20 && c <= 0xD7FF) || (c >= 0xE000 && c <= 0xFFFD)
                 || c >= 0x10000;

@@ -4,14 +4,14 @@ import io.vertx.core.Handler;
 import java.util.function.Consumer;
 
 /**
- * Runs steps that have no caller to tell. Whatever one throws, an {@link Error} too, is told:
- * otherwise whoever waits for an answer waits until it gives up. Any thread.
+ * Runs steps that have no caller to report to. Everything thrown is reported, an {@link Error} too:
+ * otherwise a client would wait for its response until it times out. Any thread.
  */
 public final class Guard {
 
     private Guard() {}
 
-    /** @param onThrown hears what the step threw, on the same thread */
+    /** @param onThrown receives the exception, on the same thread */
     public static void run(Runnable step, Consumer<Throwable> onThrown) {
         try {
             step.run();
@@ -20,7 +20,7 @@ public final class Guard {
         }
     }
 
-    /** The same for what an event loop calls. */
+    /** Guards a handler that an event loop calls. */
     public static <T> Handler<T> handler(Handler<T> step, Consumer<Throwable> onThrown) {
         return event -> run(() -> step.handle(event), onThrown);
     }

@@ -10,7 +10,7 @@ import java.util.function.BiConsumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** A raw query string and its parameters in order. Immutable; looking makes nothing. */
+/** A raw query string and its parameters in order. Immutable; lookups allocate nothing. */
 public final class Query {
     private static final Set<String> SIGNING = Set.of("x-amz-algorithm", "x-amz-credential",
             "x-amz-date",
@@ -36,7 +36,7 @@ public final class Query {
         }
     }
 
-    /** Throws {@link IllegalArgumentException} on bad percent-encoding. */
+    /** Parses a query. Throws {@link IllegalArgumentException} on bad percent-encoding. */
     public static Query parse(@Nullable String raw) {
         if (raw == null || raw.isEmpty()) {
             return new Query(List.of());
@@ -50,7 +50,7 @@ public final class Query {
         return new Query(List.copyOf(parameters));
     }
 
-    /** The same, but throws {@link S3Refusal}. */
+    /** Parses a query. Throws {@link S3Refusal} on bad percent-encoding. */
     public static Query require(@Nullable String raw) {
         try {
             return parse(raw);
@@ -59,7 +59,7 @@ public final class Query {
         }
     }
 
-    /** Of names and values as they are; an empty value leaves its parameter out. */
+    /** Returns a query of decoded names and values; a parameter with an empty value is left out. */
     public static Query of(Map<String, String> parameters) {
         List<Parameter> encoded = new ArrayList<>();
         parameters.forEach((name, value) -> {
@@ -84,12 +84,12 @@ public final class Query {
         return parameters.isEmpty();
     }
 
-    /** Of parameters; one that is there twice counts twice. */
+    /** Returns the number of parameters, repeated ones included. */
     public int size() {
         return parameters.size();
     }
 
-    /** Every parameter's name and value in the order of arrival, as sent; "" for no value. */
+    /** Visits every parameter's name and value in order, as sent; "" for no value. */
     public void forEachRaw(BiConsumer<String, String> visitor) {
         for (Parameter parameter : parameters) {
             int equals = parameter.raw.indexOf('=');
@@ -99,8 +99,8 @@ public final class Query {
     }
 
     /**
-     * The value's bytes, each as one char, a plus sign read as a space; null where there is none.
-     * Twice is refused, for nobody knows which one was meant.
+     * Returns a value's bytes, each as one char, with plus signs read as spaces; null if there is
+     * none. A repeated parameter is refused, since the intended one is unknown.
      */
     public @Nullable String single(String name) {
         Parameter found = null;
@@ -123,7 +123,8 @@ public final class Query {
     }
 
     /**
-     * Whether it is there, and nowhere without a value, which some stores take for its absence.
+     * Returns whether the parameter is there, and has a value each time. Some stores take one
+     * without a value for absent.
      */
     public boolean hasValue(String name) {
         boolean found = false;
@@ -138,7 +139,7 @@ public final class Query {
         return found;
     }
 
-    /** The first value, "" for a parameter without one, null where there is none of that name. */
+    /** Returns the first value; "" for a parameter without one, null for an absent one. */
     public @Nullable String get(String name) {
         for (Parameter parameter : parameters) {
             if (parameter.name.equals(name)) {
@@ -148,7 +149,7 @@ public final class Query {
         return null;
     }
 
-    /** The same with a plus sign read as a space, as stores read it. */
+    /** Returns the first value, with plus signs read as spaces, as stores read them. */
     public @Nullable String getSpaced(String name) {
         for (Parameter parameter : parameters) {
             if (parameter.name.equals(name)) {
@@ -158,12 +159,12 @@ public final class Query {
         return null;
     }
 
-    /** Percent-decoding of what came over the wire, where a plus sign stays one. */
+    /** Percent-decodes text from the wire; a plus sign stays one. */
     public static String decode(String raw) {
         return PercentCodec.decodeName(PercentCodec.ascii(raw));
     }
 
-    /** Whether every parameter's name satisfies the test. */
+    /** Returns whether all names satisfy the test, except those of a presigned signature. */
     public boolean allNames(Predicate<String> test) {
         for (Parameter parameter : parameters) {
             if (!test.test(parameter.name) && !isSigning(parameter.name)) {
@@ -173,12 +174,15 @@ public final class Query {
         return true;
     }
 
-    /** Whether it carries a signature of its own. */
+    /** Returns whether the query carries a signature. */
     public boolean isPresigned() {
         return parameters.stream().anyMatch(parameter -> isSigning(parameter.name));
     }
 
-    /** As sent, less the parameters of a presigned URL; null if nothing is left. */
+    /**
+     * Returns the query as sent, without the parameters of a presigned signature; null if nothing
+     * is left.
+     */
     public @Nullable String rawWithoutSigning() {
         List<String> kept = parameters.stream()
                 .filter(parameter -> !isSigning(parameter.name))

@@ -1,6 +1,6 @@
 package io.railhead.gateway.s3;
 
-/** The errors the gateway answers itself, under S3's codes. */
+/** The errors of the gateway's own responses, under S3's codes. */
 public enum S3Error {
     ACCESS_DENIED("AccessDenied", 403, "Access Denied"),
     AUTHORIZATION_HEADER_MALFORMED("AuthorizationHeaderMalformed", 400,
@@ -122,12 +122,11 @@ public enum S3Error {
         return code;
     }
 
-    /** The HTTP status. */
     public int status() {
         return status;
     }
 
-    /** What is said when there is no better detail. */
+    /** Returns the default detail. */
     public String message() {
         return message;
     }

@@ -6,8 +6,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * A refusal on its way to the client. It has no stack trace: refusals are answers, not failures,
- * and anybody can cause them in any number.
+ * A refusal on its way to the client. It has no stack trace: refusals are responses, and any client
+ * can cause them in any number.
  */
 public final class S3Refusal extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -20,9 +20,7 @@ public final class S3Refusal extends RuntimeException {
         this(error, error.message());
     }
 
-    /**
-     * @param detail the message the client sees: it must hold no secret
-     */
+    /** @param detail the message that the client sees; must hold no secret */
     public S3Refusal(S3Error error, String detail) {
         this(error, detail, error.status(), Map.of());
     }
@@ -34,7 +32,7 @@ public final class S3Refusal extends RuntimeException {
         this.headers = headers;
     }
 
-    /** The same with a header more. */
+    /** Returns the same refusal with one more header. */
     public S3Refusal withHeader(String name, String value) {
         return withHeaders(Map.of(name, value));
     }
@@ -45,7 +43,7 @@ public final class S3Refusal extends RuntimeException {
         return new S3Refusal(error, detail(), status, Map.copyOf(all));
     }
 
-    /** The same under another HTTP status than the code's own. */
+    /** Returns the same refusal with another HTTP status than the code's own. */
     public S3Refusal withStatus(int otherStatus) {
         return new S3Refusal(error, detail(), otherStatus, headers);
     }
@@ -54,7 +52,7 @@ public final class S3Refusal extends RuntimeException {
         return status;
     }
 
-    /** Beside those of any error. */
+    /** Returns the headers besides those of every error. */
     public Map<String, String> headers() {
         return headers;
     }

@@ -4,14 +4,14 @@ import io.railhead.gateway.status.Series.Bucket;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Quantiles of what a histogram counted between two looks at it, as Prometheus computes them. */
+/** Quantiles of a histogram's counts between two samples, computed as Prometheus does. */
 record Quantiles(List<Bucket> before, List<Bucket> after) {
 
     long count() {
         return after.isEmpty() ? 0 : countAt(after.size() - 1);
     }
 
-    /** In seconds; null where nothing was counted. Past the last bound: that bound. */
+    /** Returns seconds; null without counts. Above the last bound, returns that bound. */
     @Nullable
     Double at(double quantile) {
         long all = count();

@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Looks at what is counted, and keeps the last minutes of it. What goes down between two looks
- * becomes one of the recent errors. Any thread but an event loop.
+ * Samples the counters, and keeps the last minutes. A fabric or store that goes down between two
+ * samples is added to the recent errors. Any thread except event loops.
  */
 final class Sampler {
     static final String HTTP_HIT = "http_hit";
@@ -30,20 +30,20 @@ final class Sampler {
     private final Map<String, Integer> healthy = new HashMap<>();
     private int count;
 
-    /** @param most samples that are kept */
+    /** @param most the most samples that are kept */
     Sampler(StatusSources sources, int most) {
         this.sources = sources;
         this.ring = new Sample[most];
     }
 
-    /** Keeps one more. */
+    /** Takes one more sample. */
     synchronized void sample() {
         ring[count++ % ring.length] = now();
         noteFabrics();
         noteStores();
     }
 
-    /** The oldest first. */
+    /** Returns the samples, the oldest first. */
     synchronized List<Sample> samples() {
         Sample[] kept = new Sample[Math.min(count, ring.length)];
         for (int i = 0; i < kept.length; i++) {
@@ -52,7 +52,7 @@ final class Sampler {
         return List.of(kept);
     }
 
-    /** What is counted by now. */
+    /** Returns the current counters. */
     Sample now() {
         Metrics metrics = sources.metrics();
         Map<List<String>, Long> bytes = Series.of(metrics.cacheBytes);

@@ -9,11 +9,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
 
-/** Reads what metrics hold, series by series. */
+/** Reads the series of metrics. */
 final class Series {
     private Series() {}
 
-    /** A counter's values by its labels' values. */
+    /** Returns a counter's values by label values. */
     static Map<List<String>, Long> of(Counter counter) {
         Map<List<String>, Long> values = new HashMap<>();
         for (Collector.MetricFamilySamples.Sample sample : samples(counter, "_total")) {
@@ -30,7 +30,7 @@ final class Series {
                 .sum();
     }
 
-    /** The cumulative buckets of a histogram with one label, by its value. */
+    /** Returns the cumulative buckets of a histogram with one label, by its value. */
     static Map<String, List<Bucket>> of(Histogram histogram) {
         Map<String, List<Bucket>> values = new HashMap<>();
         for (Collector.MetricFamilySamples.Sample sample : samples(histogram, "_bucket")) {
@@ -54,7 +54,7 @@ final class Series {
     }
 
     /**
-     * How often something took so long at most.
+     * The number of events up to a duration.
      *
      * @param bound in seconds
      */

@@ -7,16 +7,16 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code /status.json}, names in snake case: bytes, milliseconds since the epoch and seconds as the
- * names say, counts since the start where nothing else is said.
+ * The content of {@code /status.json}, with names in snake case. Units are in the names: bytes,
+ * milliseconds since the epoch, seconds. Counters are since the start unless stated otherwise.
  *
- * @param recent what was counted during the minutes that the history covers
- * @param total the same since the start
- * @param declines how often RDMA was asked for and not used, by reason
- * @param refusals how often such a request was answered with an error, by reason
- * @param overload what was asked for faster than it could be served
- * @param buckets those with the most bytes
- * @param tenants those that have a rule
+ * @param recent the counts of the minutes that the history covers
+ * @param total the counts since the start
+ * @param declines the number of declined RDMA requests, by reason
+ * @param refusals the number of refused RDMA requests, by reason
+ * @param overload requests that waited or were refused
+ * @param buckets the buckets with the most bytes
+ * @param tenants the tenants that have a rule
  * @param configuration by key of {@code railhead.yaml}
  */
 record Status(Gateway gateway, History history, Counts recent, Counts total, Memory memory,
@@ -29,10 +29,10 @@ record Status(Gateway gateway, History history, Counts recent, Counts total, Mem
     /**
      * The process itself.
      *
-     * @param version "" where it was not built as a release
-     * @param reason why it should not be sent requests; "" if it should
+     * @param version "" outside a release
+     * @param reason why the gateway is not ready; "" if it is
      * @param certificateUntilMillis null without TLS
-     * @param refusedFiles why a setting's files are not in force as they are, by setting
+     * @param refusedFiles by setting, why its files' current content is not in force
      */
     record Gateway(String name, String version, String reason, long startedMillis, long nowMillis,
             int requestsInFlight, long heapBytes, long heapMaxBytes, int connections,
@@ -40,19 +40,19 @@ record Status(Gateway gateway, History history, Counts recent, Counts total, Mem
             Map<String, String> refusedFiles) {}
 
     /**
-     * Rates, the oldest first, one for each interval that ends at {@code toMillis} or before.
+     * Rates, the oldest first, one for each interval; the last one ends at {@code toMillis}.
      *
-     * @param paths delivered bytes per second, by how they went
-     * @param store bytes per second that came from the stores
-     * @param hitRatio from 0 to 1; null where nothing was read
-     * @param errorRatio from 0 to 1, as {@link Counts} count; null where nothing was answered
+     * @param paths delivered bytes per second, by path
+     * @param store bytes per second from the stores
+     * @param hitRatio from 0 to 1; null without reads
+     * @param errorRatio from 0 to 1, as in {@link Counts}; null without responses
      */
     record History(long toMillis, long intervalMillis, Map<String, List<Long>> paths,
             List<Long> store, List<@Nullable Double> hitRatio, List<@Nullable Double> errorRatio) {}
 
     /**
      * @param answered requests over HTTP
-     * @param failed of those: answered 5xx, or cut in mid-body
+     * @param failed of those: 5xx, or cut in mid-body
      */
     record Counts(double seconds, long answered, long failed, long hits, long misses,
             long sparedBytes, long deliveredBytes, long oneSidedBytes, long storeBytes,
@@ -62,8 +62,8 @@ record Status(Gateway gateway, History history, Counts recent, Counts total, Mem
      * Registered memory.
      *
      * @param reserveFreeBytes of {@code reserveBytes}; not part of {@code freeBytes}
-     * @param cells each [free, filling, held, leased, condemned, reserve in use] in bytes, in the
-     *            order of addresses
+     * @param cells each [free, filling, held, leased, condemned, reserve in use] in bytes, by
+     *            address
      */
     record Memory(long capacityBytes, long configuredBytes, long freeBytes, long reserveBytes,
             long reserveFreeBytes, long leases, long pages, long objects, long cellBytes,
@@ -74,35 +74,35 @@ record Status(Gateway gateway, History history, Counts recent, Counts total, Mem
             Map<String, Long> refusals) {}
 
     /**
-     * @param waited requests that waited for their turn on an event loop
-     * @param slowDowns those that were answered SlowDown, the most frequent first
+     * @param waited requests that waited on an event loop for their turn
+     * @param slowDowns requests answered SlowDown, the most frequent reason first
      */
     record Overload(long waited, List<SlowDown> slowDowns) {}
 
-    /** @param tenant "" for those whom nobody can name */
+    /** @param tenant "" for unknown senders */
     record SlowDown(String reason, String tenant, long requests) {}
 
     /**
-     * What was fetched for one tenant, and is cached.
+     * The cached pages that were fetched for one tenant.
      *
-     * @param quotaBytes null where it has none
-     * @param quotaEvictions pages that went since it is at its quota
+     * @param quotaBytes null without a quota
+     * @param quotaEvictions pages evicted because of the quota
      */
     record Tenant(String name, long bytes, @Nullable Long quotaBytes, long floorBytes,
             long quotaEvictions) {}
 
-    /** Of an operation; in seconds, during the minutes that the history covers. */
+    /** An operation's latency in seconds, over the minutes that the history covers. */
     record Latency(String operation, long count, @Nullable Double p50, @Nullable Double p99) {}
 
-    /** @param lacks what keeps it from being cached, or checked, as it could be */
+    /** @param lacks the missing capabilities that limit caching or checks */
     record Store(String name, List<String> endpoints, int healthyEndpoints, long requests,
             long failures, long retries, long bytesIn, long bytesOut, @Nullable Double p50,
             @Nullable Double p99, List<String> lacks) {}
 
     /**
-     * Equal errors are one.
+     * An entry of equal errors.
      *
-     * @param atMillis of the last one, as its request id is
+     * @param atMillis the time of the latest error, to which the request id belongs
      */
     record Failure(long atMillis, String requestId, long times, long sinceMillis, String code,
             int status, String where, String bucket) {

@@ -23,12 +23,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The status page: a few files out of the jar, and {@code /status.json}, which they draw. It is
- * read-only, and shows no object's key and no secret. Whatever it shows may come from a client: the
- * script makes text nodes of it and nothing else, and the browser is told to run nothing but that
- * script.
+ * The status page: a few files from the jar, and {@code /status.json}, which they draw. It is
+ * read-only, and shows no object's key and no secret. Shown values may come from clients: the
+ * script creates only text nodes from them, and the browser may run only that script.
  *
- * <p> The event loop only sends: a worker thread collects, at most once a second however many look.
+ * <p> The event loop only sends. A worker thread collects the values, at most once a second for all
+ * viewers.
  */
 public final class StatusPage {
     private static final Logger LOG = LoggerFactory.getLogger(StatusPage.class);
@@ -49,10 +49,10 @@ public final class StatusPage {
     private final PlainRequests requests;
     private final AtomicReference<Rendered> latest = new AtomicReference<>();
 
-    /** What all who ask within a second get. */
+    /** The JSON that all requests within a second get. */
     private record Rendered(long atNanos, Future<@Nullable Buffer> json) {}
 
-    /** Looks at the gateway from now on, until {@code vertx} is closed. */
+    /** Starts sampling, until {@code vertx} is closed. */
     public StatusPage(Vertx vertx, StatusSources sources) {
         this.vertx = vertx;
         this.requests = new PlainRequests("admin", sources.metrics());
@@ -69,7 +69,7 @@ public final class StatusPage {
         }).onFailure(cause -> LOG.warn("status: no sample was taken", cause));
     }
 
-    /** By path, for the admin listener. */
+    /** Returns the handlers by path, for the admin listener. */
     public Map<String, Handler<HttpServerRequest>> paths() {
         return Map.of("/", file("index.html", "text/html; charset=utf-8"),
                 "/status.css", file("status.css", "text/css; charset=utf-8"),

@@ -31,7 +31,7 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Puts together what the page shows. Any thread but an event loop. */
+/** Builds the content of the page. Any thread except event loops. */
 final class StatusReport {
     private static final int TOP = 12;
 
@@ -171,7 +171,7 @@ final class StatusReport {
         });
     }
 
-    /** Of a counter with that one label: the most frequent first. */
+    /** Returns the values of a counter with one label, the most frequent first. */
     private static Map<String, Long> byReason(Counter counter) {
         Map<String, Long> reasons = new LinkedHashMap<>();
         Series.of(counter)
@@ -195,7 +195,7 @@ final class StatusReport {
                         .toList());
     }
 
-    /** The fold takes in those that are not shown. */
+    /** Returns the largest buckets; the others are added together. */
     private List<BucketCounts.Total> buckets() {
         List<BucketCounts.Total> all = sources.metrics().buckets.totals();
         if (all.size() <= TOP) {

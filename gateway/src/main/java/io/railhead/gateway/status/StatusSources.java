@@ -15,7 +15,7 @@ import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The sources of the status page; read, never changed. */
+/** The sources of the status page, which are only read. */
 public record StatusSources(Supplier<GatewayConfig> configured, Readiness readiness,
         Metrics metrics, PageMemory memory, ObjectCache cache, Supplier<List<Backend>> stores,
         Collection<Fabric> fabrics, OwnFacts own) {
@@ -24,7 +24,7 @@ public record StatusSources(Supplier<GatewayConfig> configured, Readiness readin
      * Facts that only the gateway's own parts know.
      *
      * @param certificateUntil null without TLS
-     * @param refusals why a setting's files are not in force as they are, by setting
+     * @param refusals by setting, why its files' current content is not in force
      */
     public record OwnFacts(IntSupplier connections, IntSupplier connectionLimit,
             IntSupplier principals, Supplier<@Nullable Instant> certificateUntil,

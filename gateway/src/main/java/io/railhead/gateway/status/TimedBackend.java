@@ -13,8 +13,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store, and how long its answers take to begin, waiting and retries included. Whoever made it
- * closes it.
+ * A store whose response times are measured, waits and retries included. The store's owner closes
+ * it.
  */
 public record TimedBackend(Backend store, Histogram.Child seconds) implements Backend {
 
@@ -68,6 +68,6 @@ public record TimedBackend(Backend store, Histogram.Child seconds) implements Ba
 
     @Override
     public void close() {
-        // The store is closed by whoever opened it.
+        // The store's owner closes it.
     }
 }

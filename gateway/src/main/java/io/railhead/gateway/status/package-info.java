@@ -1,4 +1,4 @@
-/** The status page on the admin port: what it shows, and the few files that draw it. */
+/** The status page on the admin port: its content, and the files that draw it. */
 @NullMarked
 package io.railhead.gateway.status;
 

@@ -24,14 +24,14 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One collector, which is sent spans by OTLP over HTTP, in batches and from a thread of its own.
- * Once retired it is closed with the last span that it began. Any thread.
+ * The connection to one trace collector, which gets spans by OTLP over HTTP, in batches and from a
+ * thread of its own. After its retirement it is closed with its last span. Any thread.
  */
 final class Collector implements AutoCloseable {
     private final GatewayConfig.Tracing settings;
     private final OpenTelemetrySdk sdk;
     private final VertxTracer<Object, Object> tracer;
-    /** Spans that have begun and not ended, and 1 while it is not retired. */
+    /** The number of open spans, plus 1 until it is retired. */
     private final AtomicInteger open = new AtomicInteger(1);
     private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -39,7 +39,7 @@ final class Collector implements AutoCloseable {
     private Collector(GatewayConfig.Tracing settings, OpenTelemetrySdk sdk) {
         this.settings = settings;
         this.sdk = sdk;
-        // Vert.x hands a span back as it was given it, and asks for no type.
+        // Vert.x returns a span as it got it, so its type does not matter.
         this.tracer = (VertxTracer<Object, Object>) new OpenTelemetryTracingFactory(sdk)
                 .tracer(new TracingOptions());
     }
@@ -69,7 +69,7 @@ final class Collector implements AutoCloseable {
         return settings;
     }
 
-    /** Null where there is no span, or this was retired in the meantime. */
+    /** Begins a span; null if there is none, or this was retired meanwhile. */
     @Nullable
     Object begin(Function<VertxTracer<Object, Object>, @Nullable Object> span) {
         if (open.getAndUpdate(count -> count == 0 ? 0 : count + 1) == 0) {
@@ -87,19 +87,19 @@ final class Collector implements AutoCloseable {
         release();
     }
 
-    /** Begins no more spans. It is closed with the last one that it began. */
+    /** Retires the collector: it begins no more spans, and is closed with its last one. */
     void retire() {
         release();
     }
 
     private void release() {
         if (open.decrementAndGet() == 0) {
-            // It waits for the collector, and an event loop must not.
+            // The close waits for the collector, which would block an event loop.
             Thread.ofVirtual().name("tracing-end").start(this::close);
         }
     }
 
-    /** Sends what is still to be sent, for some seconds. */
+    /** Sends the remaining spans, for a few seconds. */
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {

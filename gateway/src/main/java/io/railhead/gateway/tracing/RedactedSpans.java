@@ -13,8 +13,8 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * Keeps what signs a presigned address from the collector: whoever reads traces must not be able to
- * use it. Counts what the collector took and what it did not, which its exporter only logs.
+ * Removes signatures of presigned addresses from spans, since a reader of traces could use them.
+ * Counts the spans that the collector accepted and those it did not, which the exporter only logs.
  */
 final class RedactedSpans implements SpanExporter {
     private static final List<AttributeKey<String>> ADDRESSES = List.of(

@@ -13,30 +13,30 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends a span for each sampled HTTP request to a collector, and to another one or to none once the
- * configuration says so. A request that says it is traced is sampled as it says. Native requests
- * have no spans. Any thread.
+ * Sends a span for each sampled HTTP request to the configured collector, which a reload may change
+ * or remove. A request that carries a trace decision follows it. Native requests have no spans. Any
+ * thread.
  */
 public final class Tracing implements AutoCloseable {
     private final String instance;
     private final Counter spans;
     private volatile @Nullable Collector collector;
 
-    /** A span, and the collector that hears of it when it ends. */
+    /** A span, and the collector that gets it at its end. */
     private record Begun(Collector by, Object span) {}
 
     /**
-     * Traces nothing yet.
+     * Creates a tracing that is off.
      *
      * @param instance the gateway's name
-     * @param spans by their outcomes: whether the collector took them
+     * @param spans counts spans by whether the collector accepted them
      */
     public Tracing(String instance, Counter spans) {
         this.instance = instance;
         this.spans = spans;
     }
 
-    /** Requests that come from now on are traced so; null: none is. */
+    /** Sets the tracing of later requests; null for none. */
     public synchronized void use(GatewayConfig.@Nullable Tracing settings) {
         Collector earlier = collector;
         if (Objects.equals(settings, earlier == null ? null : earlier.settings())) {
@@ -52,12 +52,12 @@ public final class Tracing implements AutoCloseable {
         return collector != null;
     }
 
-    /** For Vert.x, which keeps one for as long as it runs. */
+    /** Returns the factory for Vert.x, which keeps one tracer for its lifetime. */
     public VertxTracerFactory factory() {
         return _ -> new Switched();
     }
 
-    /** Sends what is still to be sent, for some seconds. */
+    /** Sends the remaining spans, for a few seconds. */
     @Override
     public void close() {
         Collector last = collector;
@@ -66,7 +66,7 @@ public final class Tracing implements AutoCloseable {
         }
     }
 
-    /** Asks whichever collector there is; what one began it ends. */
+    /** Uses the current collector; each span ends at the collector that began it. */
     private final class Switched implements VertxTracer<@Nullable Begun, Object> {
 
         @Override

@@ -20,8 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One opened device and its protection domain: what is registered there, and memory for messages.
- * Any thread. It owns the registrations; slabs are registered without any remote right.
+ * One opened device with its protection domain, registrations and message memory. Any thread. It
+ * owns the registrations; slabs are registered without any remote right.
  */
 public final class Adapter implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Adapter.class);
@@ -33,7 +33,7 @@ public final class Adapter implements AutoCloseable {
     private final DeviceLimits limits;
     private final SlabKeys slabKeys = new SlabKeys();
     private final List<IbvMr> slabs = new ArrayList<>();
-    /** Of closed connections, for the next ones: registering is slow. */
+    /** Message memory of closed connections, kept for the next ones since registering is slow. */
     private final Deque<MessageMemory> spare = new ArrayDeque<>();
     private volatile boolean keptForGood;
 
@@ -80,7 +80,7 @@ public final class Adapter implements AutoCloseable {
         return slabKeys;
     }
 
-    /** Whether the port passes packets now. */
+    /** Returns whether the port passes packets now. */
     public boolean isActive(int port) {
         try {
             return verbs.port(context, port).isActive();
@@ -89,7 +89,7 @@ public final class Adapter implements AutoCloseable {
         }
     }
 
-    /** The adapter may read and write the memory from now on, for this process's requests only. */
+    /** Registers a slab: the adapter may read and write it, for this process's requests only. */
     public void registerSlab(MemorySegment slab) throws IOException {
         IbvMr registration = register(slab, IbvMr.IBV_ACCESS_LOCAL_WRITE);
         synchronized (slabs) {
@@ -107,15 +107,15 @@ public final class Adapter implements AutoCloseable {
     }
 
     /**
-     * Destroys a queue pair; on success the adapter uses nothing that it named. Where it cannot be
-     * destroyed, that memory may never be freed, nor what the queue pair itself needs, which
-     * {@link #close} therefore keeps.
+     * Destroys a queue pair; after success the adapter uses no memory that it named. After a
+     * failure that memory, and everything that the queue pair needs, must be kept for good;
+     * {@link #close} then frees nothing.
      */
     public boolean tryDestroy(IbvQP queuePair) {
         return tryDestroy(() -> verbs.destroyQueuePair(queuePair));
     }
 
-    /** The same for a queue pair of another kind, which the step destroys. */
+    /** Destroys another kind of queue pair by this step, with the same result. */
     public boolean tryDestroy(Step destruction) {
         try {
             destruction.run();
@@ -128,12 +128,14 @@ public final class Adapter implements AutoCloseable {
         }
     }
 
-    /** Whether a queue pair is left, so that nothing which one needs may be destroyed. */
+    /**
+     * Returns whether a queue pair could not be destroyed, so that nothing it needs may be freed.
+     */
     public boolean isKeptForGood() {
         return keptForGood;
     }
 
-    /** @param bytes of each buffer, a power of two */
+    /** @param bytes the size of each buffer, a power of two */
     public MessageMemory takeMessages(int buffers, int bytes) throws IOException {
         MessageMemory kept;
         synchronized (spare) {
@@ -152,7 +154,7 @@ public final class Adapter implements AutoCloseable {
         }
     }
 
-    /** After everything made from it. */
+    /** Closes the device, after everything that was created from it. */
     @Override
     public void close() {
         if (keptForGood) {
@@ -181,12 +183,12 @@ public final class Adapter implements AutoCloseable {
         } catch (IOException | RuntimeException | Error e) {
             throw e;
         } catch (Exception e) {
-            // DiSNI declares it so.
+            // DiSNI declares this exception.
             throw new IOException(e);
         }
     }
 
-    /** Frees a protection domain; what fails is suppressed in the cause. */
+    /** Frees a protection domain; a failure is suppressed in the cause. */
     public static void tryFree(IbvPd domain, Throwable cause) {
         try {
             free(domain);
@@ -195,12 +197,14 @@ public final class Adapter implements AutoCloseable {
         }
     }
 
-    /** Something of the library that may fail. */
+    /** A library call that may fail. */
     public interface Step {
         void run() throws IOException;
     }
 
-    /** The first failure of several steps, the later ones suppressed in it. */
+    /**
+     * Runs a step; returns the first failure of several steps, with later ones suppressed in it.
+     */
     public static @Nullable IOException tryRun(@Nullable IOException before, Step step) {
         try {
             step.run();

@@ -4,13 +4,12 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * Closes the steps of a longer construction in reverse order, where one of them fails, and at the
- * end. What was made later may use what was made before: if a step fails, all earlier ones are left
- * undone, for good.
+ * The steps that undo a construction, run in reverse order after a failure or at the end. A later
+ * object may use an earlier one: if a step fails, all earlier ones are never run.
  */
 public final class CloseStack {
 
-    /** Takes one thing back. */
+    /** Undoes one step of the construction. */
     public interface Step {
         void run() throws Exception;
     }
@@ -21,7 +20,7 @@ public final class CloseStack {
         steps.push(step);
     }
 
-    /** What fails is suppressed in the cause. */
+    /** Runs the steps; a failure is suppressed in the cause. */
     public void run(Throwable cause) {
         try {
             while (!steps.isEmpty()) {

@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The one thread that makes and ends connections: it hears the events of an rdma_cm channel, what
- * other threads hand it, and further descriptors. It never touches the data path.
+ * The one thread that makes and ends connections. It handles the events of an rdma_cm channel,
+ * tasks of other threads, and further descriptors. It never touches the data path.
  */
 public final class CmLoop implements Executor, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(CmLoop.class);
@@ -25,12 +25,12 @@ public final class CmLoop implements Executor, AutoCloseable {
     private static final int TICK_MILLIS = 250;
     private static final List<EventType> TYPES = List.of(EventType.values());
 
-    /** What hears. On the loop's thread. */
+    /** The handler of events, on the loop's thread. */
     public interface Listener {
 
         void event(RdmaCmEvent event) throws IOException;
 
-        /** Several times a second, and whenever a further descriptor was readable. */
+        /** Called several times a second, and whenever a further descriptor was readable. */
         void tick();
     }
 
@@ -44,7 +44,7 @@ public final class CmLoop implements Executor, AutoCloseable {
 
     /**
      * @param ownedChannel destroyed at the end
-     * @param further descriptors to wake at, besides the channel's
+     * @param further descriptors to wake for, besides the channel's
      */
     public CmLoop(String name, RdmaEventChannel ownedChannel, Listener listener, int... further) {
         this.channel = ownedChannel;
@@ -65,7 +65,7 @@ public final class CmLoop implements Executor, AutoCloseable {
         thread.start();
     }
 
-    /** Any thread; not after {@link #close}. */
+    /** Runs a task on the loop. Any thread; not after {@link #close}. */
     @Override
     public void execute(Runnable message) {
         inbox.add(message);
@@ -115,7 +115,7 @@ public final class CmLoop implements Executor, AutoCloseable {
         }
     }
 
-    /** After the last id has been destroyed. Not from the loop's thread. */
+    /** Closes the loop, after the last id was destroyed. Not from the loop's thread. */
     @Override
     public void close() {
         execute(() -> closed = true);

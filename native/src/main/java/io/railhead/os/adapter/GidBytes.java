@@ -4,8 +4,8 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 
 /**
- * A GID as 16 bytes in network order. One that maps an IPv4 address is read as that address, and no
- * other is, so each has one reading and each reading one GID.
+ * Converts between a GID's 16 bytes in network order and an address. A GID that maps an IPv4
+ * address is read as that address, and no other GID is, so the conversion is unambiguous both ways.
  */
 public final class GidBytes {
     public static final int LENGTH = 16;
@@ -25,7 +25,7 @@ public final class GidBytes {
         return mapped;
     }
 
-    /** @param bytes 16 of them */
+    /** @param bytes 16 bytes in network order */
     public static InetAddress read(byte[] bytes) {
         if (bytes.length != LENGTH) {
             throw new IllegalArgumentException("a GID has 16 bytes: " + bytes.length);

@@ -14,7 +14,7 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Registered buffers for the messages of one connection, all of one length. It owns memory and
+ * Registered buffers of equal length for the messages of one connection. It owns memory and
  * registration.
  */
 public final class MessageMemory implements AutoCloseable {
@@ -51,7 +51,7 @@ public final class MessageMemory implements AutoCloseable {
         registration = null;
     }
 
-    /** For messages without bodies: nothing is registered, and there is nothing to close. */
+    /** Returns memory for messages without bodies: nothing is registered or needs closing. */
     public static MessageMemory bodiless(int count) {
         return new MessageMemory(count);
     }
@@ -60,7 +60,7 @@ public final class MessageMemory implements AutoCloseable {
         return registration != null;
     }
 
-    /** @param bufferBytes a power of two */
+    /** @param bufferBytes the size of each buffer, a power of two */
     public static MessageMemory register(Adapter adapter, int count, int bufferBytes)
             throws IOException {
         Arena arena = Arena.ofShared();
@@ -88,12 +88,12 @@ public final class MessageMemory implements AutoCloseable {
         return requireNonNull(registration).memory().getLkey();
     }
 
-    /** The buffer, all of it, little-endian. The same object each time. */
+    /** Returns the whole buffer, little-endian; the same object each time. */
     public ByteBuffer buffer(int buffer) {
         return buffers[buffer].clear();
     }
 
-    /** The buffer as whoever used it last left it. */
+    /** Returns the buffer with the position and limit of its last use. */
     public ByteBuffer used(int buffer) {
         return buffers[buffer];
     }

@@ -5,22 +5,22 @@ import java.util.OptionalInt;
 /**
  * The configuration of queue pairs, on either side of a connection.
  *
- * @param sendDepth work requests that a send queue holds
- * @param signalEvery a success of every so many is reported
- * @param entries of a work request's scatter list; less where the device has less
- * @param readDepth READs outstanding at a time; less where the device has less
+ * @param sendDepth the most work requests in a send queue
+ * @param signalEvery the number of requests of which one is signalled
+ * @param entries of a work request's scatter list; less if the device supports less
+ * @param readDepth the most outstanding READs; less if the device supports less
  * @param ackTimeout a packet is sent again after 4.096 µs × 2^this
- * @param retryCount before a peer counts as dead; 7 means for ever on some adapters
- * @param rnrRetry while the peer has no receive posted, which credits make impossible
- * @param minRnrTimer code of the wait that is asked of a peer, as in the InfiniBand specification
+ * @param retryCount retries before a peer counts as dead; 7 means for ever on some adapters
+ * @param rnrRetry retries while the peer has no receive posted, which credits exclude
+ * @param minRnrTimer the wait requested of a peer, as coded in the InfiniBand specification
  * @param trafficClass of the packets: DSCP × 4; the adapter's own if empty
  * @param serviceLevel of the packets; the path's if empty
- * @param maxPathMtu payload bytes of a packet: the path's, and at most this
+ * @param maxPathMtu the upper limit of a packet's payload, besides the path's own
  */
 public record QueuePairConfig(int sendDepth, int signalEvery, int entries, int readDepth,
         int ackTimeout, int retryCount, int rnrRetry, int minRnrTimer, OptionalInt trafficClass,
         OptionalInt serviceLevel, int maxPathMtu) {
-    /** The longest that there is. */
+    /** The largest path MTU that exists. */
     public static final int LONGEST_PATH_MTU = 4096;
     public static final QueuePairConfig DEFAULT = new QueuePairConfig(128, 16, 16, 16, 14, 6, 3,
             12, OptionalInt.empty(), OptionalInt.empty(), LONGEST_PATH_MTU);
@@ -50,19 +50,22 @@ public record QueuePairConfig(int sendDepth, int signalEvery, int entries, int r
         }
     }
 
-    /** With paths' MTU of at most so many bytes: both ends of a connection must have the same. */
+    /**
+     * Returns the configuration with a limit of the path MTU: both ends of a connection must have
+     * the same.
+     */
     public QueuePairConfig withMaxPathMtu(int bytes) {
         return new QueuePairConfig(sendDepth, signalEvery, entries, readDepth, ackTimeout,
                 retryCount, rnrRetry, minRnrTimer, trafficClass, serviceLevel, bytes);
     }
 
-    /** With another time until a packet is sent again. */
+    /** Returns the configuration with another retransmission timeout. */
     public QueuePairConfig withAckTimeout(int exponent) {
         return new QueuePairConfig(sendDepth, signalEvery, entries, readDepth, exponent,
                 retryCount, rnrRetry, minRnrTimer, trafficClass, serviceLevel, maxPathMtu);
     }
 
-    /** The limit as enum ibv_mtu: 1 is 256 bytes, and each further one twice as many. */
+    /** Returns the limit as enum ibv_mtu: 1 is 256 bytes, and each further value doubles. */
     int pathMtuCode() {
         return 1 + Integer.numberOfTrailingZeros(maxPathMtu / SHORTEST_PATH_MTU);
     }

@@ -3,15 +3,15 @@ package io.railhead.os.adapter;
 import java.net.InetAddress;
 
 /**
- * One end of a reliable connection, as the other has to know it.
+ * One end of a reliable connection, as the other end needs it.
  *
  * @param number of the queue pair, 24 bits
- * @param gid read as an address: an IPv4 one that it maps, else IPv6
+ * @param gid as an address: the IPv4 address that it maps, else IPv6
  * @param lid on InfiniBand, 16 bits; 0 on RoCE
- * @param packetSequence with which it begins to send, 24 bits
+ * @param packetSequence the first packet's sequence number, 24 bits
  */
 public record QueuePairEnd(int number, InetAddress gid, int lid, int packetSequence) {
-    /** Queue pairs and packets are numbered with 24 bits. */
+    /** The largest number of a queue pair or packet, which have 24 bits. */
     public static final int LARGEST_NUMBER = (1 << 24) - 1;
     private static final int LARGEST_LID = (1 << 16) - 1;
 

@@ -9,12 +9,11 @@ import io.railhead.os.verbs.VerbsExtensions;
 import java.io.IOException;
 
 /**
- * Takes a queue pair that rdma_cm did not make from RESET to RTS: with what rdma_cm knows of the
- * connection, or else a {@link PairedRoute}, and what is configured in place of what rdma_cm would
- * choose.
+ * Moves a queue pair that rdma_cm did not create from RESET to RTS. The attributes come from
+ * rdma_cm's connection or from a {@link PairedRoute}; configuration overrides rdma_cm's choices.
  */
 public final class QueuePairStates {
-    /** The clients of both dialects use it too; a rack has few hops. */
+    /** Clients of both dialects use this value too; a rack has few hops. */
     private static final int HOP_LIMIT = 64;
 
     private final VerbsExtensions verbs;
@@ -26,10 +25,10 @@ public final class QueuePairStates {
     }
 
     /**
-     * Receives may be posted from now on.
+     * Moves to INIT, in which receives may be posted.
      *
-     * @param access {@code IbvMr.IBV_ACCESS_REMOTE_*} that the peer has, where a registration has
-     *            it too
+     * @param access {@code IbvMr.IBV_ACCESS_REMOTE_*} rights of the peer, where a registration
+     *            grants them too
      */
     public void toInit(RdmaCmId id, IbvQP queuePair, int access) throws IOException {
         IbvQpAttr attributes = verbs.connectionAttributes(id, IbvQP.IBV_QPS_INIT);
@@ -37,16 +36,16 @@ public final class QueuePairStates {
         verbs.modify(queuePair, attributes);
     }
 
-    /** How the connection reaches its peer, once that has asked or answered. */
+    /** Returns the route to the peer, once the peer has requested or accepted the connection. */
     public IbvQpAttr route(RdmaCmId id) throws IOException {
         return verbs.connectionAttributes(id, IbvQP.IBV_QPS_RTR);
     }
 
     /**
-     * The queue pair receives and may send.
+     * Moves to RTS, in which the queue pair receives and sends.
      *
-     * @param served READs of the peer at a time
-     * @param asked READs of this side at a time
+     * @param served the most outstanding READs of the peer
+     * @param asked the most outstanding READs of this side
      */
     public void toReady(RdmaCmId id, IbvQP queuePair, IbvQpAttr route, int served, int asked)
             throws IOException {
@@ -63,7 +62,7 @@ public final class QueuePairStates {
         verbs.modify(queuePair, sending);
     }
 
-    /** The same for a queue pair that rdma_cm knows nothing of. */
+    /** Moves to INIT a queue pair that rdma_cm does not manage. */
     public void toInit(IbvQP queuePair, int port, int access) throws IOException {
         IbvQpAttr attributes = verbs.queuePairAttributes();
         attributes.setQp_state(IbvQP.IBV_QPS_INIT);
@@ -75,7 +74,7 @@ public final class QueuePairStates {
         verbs.modify(queuePair, attributes);
     }
 
-    /** The same for a queue pair that rdma_cm knows nothing of. */
+    /** Moves to RTS a queue pair that rdma_cm does not manage. */
     public void toReady(IbvQP queuePair, PairedRoute route, int served, int asked)
             throws IOException {
         verbs.modify(queuePair, receiving(route, served));
@@ -114,7 +113,10 @@ public final class QueuePairStates {
         return attributes;
     }
 
-    /** Of the traffic class rdma_cm knows only what an id that connects was told. */
+    /**
+     * Sets the configured service level and traffic class: rdma_cm knows the class only of ids that
+     * connect.
+     */
     private void mark(IbvAhAttr handle) {
         config.serviceLevel().ifPresent(level -> handle.setSl((byte) level));
         config.trafficClass()

@@ -5,8 +5,8 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * The local keys of one device's registered slabs, found by address. Looked up by pollers without a
- * lock, allocating nothing; a slab is added before any of its pages is handed out.
+ * The local keys of one device's registered slabs, by address. Pollers look up without a lock or
+ * allocation; a slab is added before any of its pages is handed out.
  */
 public final class SlabKeys {
 
@@ -22,7 +22,7 @@ public final class SlabKeys {
         slabs = List.copyOf(more);
     }
 
-    /** Throws where the stretch is not within one slab. */
+    /** Returns the key of a range; throws if the range is not within one slab. */
     public int require(long address, long bytes) {
         List<Registered> now = slabs;
         int low = 0;

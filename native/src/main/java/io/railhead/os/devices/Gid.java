@@ -4,11 +4,11 @@ import java.net.InetAddress;
 import java.util.Optional;
 
 /**
- * An entry of a port's GID table. Its index is not an identity: it changes with the addresses of
- * the machine.
+ * An entry of a port's GID table. Its index is no identity: it changes with the machine's
+ * addresses.
  *
- * @param address the GID read as an IPv6 address, or the IPv4 address that it maps
- * @param network the network interface, unless on InfiniBand
+ * @param address the GID as an IPv6 address, or the IPv4 address that it maps
+ * @param network the network interface; empty on InfiniBand
  */
 public record Gid(int index, InetAddress address, GidType type,
         Optional<NetworkInterface> network) {
@@ -16,7 +16,7 @@ public record Gid(int index, InetAddress address, GidType type,
     private static final int BYTES = 16;
     private static final int IPV4_OFFSET = 12;
 
-    /** The GID itself, in network order. */
+    /** Returns the GID in network order. */
     public byte[] bytes() {
         byte[] bytes = address.getAddress();
         if (bytes.length == BYTES) {
@@ -29,16 +29,14 @@ public record Gid(int index, InetAddress address, GidType type,
         return mapped;
     }
 
-    /**
-     * @param mtuBytes of the interface, which limits the port's
-     */
+    /** @param mtuBytes the interface's MTU, which limits the port's */
     public record NetworkInterface(String name, int mtuBytes) {
         /** Headers and trailer of the longest packet, as the kernel counts them for RoCE. */
         private static final int HEADER_BYTES = 96;
         private static final int MIN_PATH_MTU = 256;
         private static final int MAX_PATH_MTU = 4096;
 
-        /** The largest packet payload that verbs can use over it, in bytes. */
+        /** Returns the largest packet payload, in bytes, that verbs can use over this interface. */
         public int pathMtuBytes() {
             int room = Math.max(MIN_PATH_MTU, mtuBytes - HEADER_BYTES);
             return Math.min(MAX_PATH_MTU, Integer.highestOneBit(room));

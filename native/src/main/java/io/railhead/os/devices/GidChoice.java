@@ -3,19 +3,17 @@ package io.railhead.os.devices;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The GID that a request gets out of a reading of the devices, or why none. */
+/** The GID chosen for a request, or the reason why there is none. */
 public sealed interface GidChoice {
 
     record Chosen(RdmaDevice device, RdmaPort port, Gid gid) implements GidChoice {}
 
-    /**
-     * @param reason for whoever configures: what was found and why it does not serve
-     */
+    /** @param reason the devices found and why none fits, for the configuration's author */
     record None(String reason) implements GidChoice {}
 
     /**
-     * The first that fits, by device, port and index. Link-local addresses of RoCE are passed over,
-     * since peers of other links cannot reach them; ports that are not active and iWARP likewise.
+     * Returns the first GID that fits, by device, port and index. Link-local addresses of RoCE are
+     * skipped, since peers of other links cannot reach them; so are inactive ports and iWARP.
      */
     static GidChoice of(List<RdmaDevice> devices, GidRequest request) {
         if (devices.isEmpty()) {

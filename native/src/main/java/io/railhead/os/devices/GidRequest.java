@@ -4,14 +4,14 @@ import java.net.InetAddress;
 import java.util.Optional;
 
 /**
- * The choice of a GID: by type, and where that is not enough, by address; or a pinned one.
+ * A request for a GID by type and optionally by address, or for a pinned entry.
  *
  * @param address empty for any
  * @param pin the one entry to use, whatever its type and address
  */
 public record GidRequest(GidType type, Optional<InetAddress> address, Optional<Pin> pin) {
 
-    /** An entry of a GID table, named by its place. */
+    /** An entry of a GID table by its position. */
     public record Pin(String device, int port, int index) {}
 
     public static GidRequest of(GidType type) {
@@ -26,7 +26,7 @@ public record GidRequest(GidType type, Optional<InetAddress> address, Optional<P
         return new GidRequest(type, address, Optional.of(wanted));
     }
 
-    /** Whether this entry of a port's table is one that was asked for. */
+    /** Returns whether this entry of a port's table fits the request. */
     public boolean accepts(String device, int port, Gid gid) {
         return pin.map(new Pin(device, port, gid.index())::equals).orElseGet(() -> accepts(gid));
     }
@@ -36,7 +36,7 @@ public record GidRequest(GidType type, Optional<InetAddress> address, Optional<P
                 && (type == GidType.INFINIBAND || !gid.address().isLinkLocalAddress());
     }
 
-    /** In words, as in "no GID of type rocev2". */
+    /** Describes the request, as in "no GID of type rocev2". */
     public String describe() {
         return pin.map(
                 place -> "GID " + place.index() + " on " + place.device() + " port " + place.port())

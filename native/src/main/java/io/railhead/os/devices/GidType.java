@@ -3,13 +3,13 @@ package io.railhead.os.devices;
 import java.util.Arrays;
 import java.util.Optional;
 
-/** The type of a GID, which decides how its packets travel: {@code rdma.gid_type}. */
+/** The type of a GID, which decides the encapsulation of packets: {@code rdma.gid_type}. */
 public enum GidType {
-    /** Over UDP and IP; the GID is an IP address. */
+    /** In UDP over IP; the GID is an IP address. */
     ROCE_V2("rocev2"),
-    /** Over Ethernet frames of their own. */
+    /** In Ethernet frames of their own type. */
     ROCE_V1("rocev1"),
-    /** Over InfiniBand. */
+    /** On InfiniBand. */
     INFINIBAND("ib");
 
     private final String configured;
@@ -26,7 +26,10 @@ public enum GidType {
         return configured;
     }
 
-    /** The kernel calls a GID of InfiniBand and one of RoCE v1 the same. */
+    /**
+     * Returns the type of a sysfs entry: the kernel has one name for GIDs of InfiniBand and RoCE
+     * v1.
+     */
     static GidType ofSysfs(String value, boolean isInfiniband) {
         if (isInfiniband) {
             return INFINIBAND;

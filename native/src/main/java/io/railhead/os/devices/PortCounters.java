@@ -10,25 +10,25 @@ import java.util.Map;
 import java.util.OptionalLong;
 
 /**
- * The counters of a port since its driver was loaded, from sysfs. Drivers have different counters:
- * what is not there is left out.
+ * The counters of a port since its driver was loaded, from sysfs. Drivers have different counters;
+ * missing ones are left out.
  *
- * @param events errors and congestion, by the kernel's names, out of a fixed list
- * @param sentBytes empty where the driver does not say
+ * @param events counters of errors and congestion by the kernel's names, from a fixed list
+ * @param sentBytes empty if the driver does not count them
  * @see <a href= "https://docs.kernel.org/admin-guide/abi-stable.html">sysfs-class-infiniband</a>
  */
 public record PortCounters(Map<String, Long> events, OptionalLong sentBytes,
         OptionalLong receivedBytes) {
-    /** The kernel counts data in words of the InfiniBand link, over RoCE too. */
+    /** The unit of the kernel's data counters: a word of the InfiniBand link, over RoCE too. */
     private static final int DATA_UNIT_BYTES = 4;
 
-    /** Of the link and its port, below {@code counters}. */
+    /** Counters of the link and its port, below {@code counters}. */
     private static final List<String> LINK = List.of("symbol_error", "link_error_recovery",
             "link_downed", "port_rcv_errors", "port_rcv_remote_physical_errors",
             "port_xmit_discards", "port_xmit_wait", "local_link_integrity_errors",
             "excessive_buffer_overrun_errors");
 
-    /** Of mlx5, then of bnxt_re, then of soft-RoCE, below {@code hw_counters}. */
+    /** Counters of mlx5, then bnxt_re, then soft-RoCE, below {@code hw_counters}. */
     private static final List<String> TRANSPORT = List.of("out_of_buffer", "out_of_sequence",
             "packet_seq_err", "implied_nak_seq_err", "duplicate_request", "rnr_nak_retry_err",
             "local_ack_timeout_err", "req_cqe_error", "req_remote_access_errors",
@@ -47,12 +47,12 @@ public record PortCounters(Map<String, Long> events, OptionalLong sentBytes,
         events = Collections.unmodifiableMap(new LinkedHashMap<>(events));
     }
 
-    /** Blocks: some adapters ask their firmware. */
+    /** Reads the counters. Blocks: some adapters ask their firmware. */
     public static PortCounters read(String device, int port) {
         return read(Path.of("/sys"), device, port);
     }
 
-    /** Those below another root than {@code /sys}. */
+    /** Reads the counters below another root than {@code /sys}. */
     public static PortCounters read(Path sysfs, String device, int port) {
         Path folder = sysfs.resolve("class/infiniband")
                 .resolve(device)
@@ -67,7 +67,7 @@ public record PortCounters(Map<String, Long> events, OptionalLong sentBytes,
                 bytes(link.resolve("port_rcv_data")));
     }
 
-    /** 0 if it is not counted here. */
+    /** Returns a counter; 0 if it is missing here. */
     public long event(String name) {
         return events.getOrDefault(name, 0L);
     }
@@ -83,7 +83,7 @@ public record PortCounters(Map<String, Long> events, OptionalLong sentBytes,
                 : OptionalLong.of(words.getAsLong() * DATA_UNIT_BYTES);
     }
 
-    /** Ports without a management agent print words instead of a number. */
+    /** Parses a counter: ports without a management agent print text in place of a number. */
     private static OptionalLong number(Path file) {
         try {
             return OptionalLong.of(Long.parseLong(Files.readString(file).strip()));

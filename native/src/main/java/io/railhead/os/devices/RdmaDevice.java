@@ -7,14 +7,17 @@ import java.util.List;
  *
  * @param name such as mlx5_0
  * @param nodeType the kernel's word: CA, or RNIC for iWARP
- * @param numaNode the memory node that it is attached to, -1 where that means nothing
+ * @param numaNode the device's memory node; -1 for none
  */
 public record RdmaDevice(String name, String nodeType, int numaNode, List<RdmaPort> ports) {
     public RdmaDevice {
         ports = List.copyOf(ports);
     }
 
-    /** Railhead refuses it: there, a completed write does not mean that the bytes are placed. */
+    /**
+     * Returns whether the device is iWARP, which Railhead refuses: there, a completed write does
+     * not mean that the bytes have arrived.
+     */
     public boolean isIwarp() {
         return nodeType.equals("RNIC");
     }

@@ -14,7 +14,7 @@ import java.util.Optional;
 
 /**
  * Reads the devices of {@code /sys/class/infiniband}. Each reading is a snapshot: read again when a
- * device reports that a port or a GID changed. What vanishes while it is read is left out.
+ * device reports a change of a port or a GID. Entries that vanish during the reading are left out.
  */
 public final class RdmaDevices {
     private static final Path CHARACTER_DEVICES = Path.of("/sys/class/infiniband_verbs");
@@ -29,12 +29,12 @@ public final class RdmaDevices {
         networks = sysfs.resolve("class/net");
     }
 
-    /** Those of this machine by name, none where the kernel has no RDMA. */
+    /** Returns this machine's devices by name; none if the kernel has no RDMA. */
     public static List<RdmaDevice> read() {
         return read(Path.of("/sys"));
     }
 
-    /** Those below another root than {@code /sys}. */
+    /** Returns the devices below another root than {@code /sys}. */
     public static List<RdmaDevice> read(Path sysfs) {
         RdmaDevices reader = new RdmaDevices(sysfs);
         List<RdmaDevice> found = new ArrayList<>();
@@ -48,12 +48,14 @@ public final class RdmaDevices {
         return List.copyOf(found);
     }
 
-    /** An entry of a port's GID table, if it is in use now: reads three files, not the table. */
+    /**
+     * Returns an entry of a port's GID table if it is in use now; reads three files, not the table.
+     */
     public static Optional<Gid> findGid(String device, int port, int index) {
         return findGid(Path.of("/sys"), device, port, index);
     }
 
-    /** The same below another root than {@code /sys}. */
+    /** Returns such an entry below another root than {@code /sys}. */
     static Optional<Gid> findGid(Path sysfs, String device, int port, int index) {
         RdmaDevices reader = new RdmaDevices(sysfs);
         Path folder = reader.devices.resolve(device)
@@ -66,8 +68,8 @@ public final class RdmaDevices {
     }
 
     /**
-     * Whether the kernel still offers a device to programs; false from the moment that it begins to
-     * remove the device, and waits for those that have it open.
+     * Returns whether the kernel still offers a device to programs. False once the kernel has begun
+     * to remove the device, which waits for programs that have it open.
      *
      * @param name as {@code uverbs0}
      */
@@ -75,13 +77,13 @@ public final class RdmaDevices {
         return Files.exists(CHARACTER_DEVICES.resolve(name));
     }
 
-    /** Whether there is any. */
+    /** Returns whether there is any such device. */
     public static boolean hasCharacterDevices() {
         return children(CHARACTER_DEVICES).stream()
                 .anyMatch(entry -> entry.getFileName().toString().startsWith("uverbs"));
     }
 
-    /** What {@link #hasCharacterDevice} knows a device by; empty where it has none. */
+    /** Returns the name for {@link #hasCharacterDevice}; empty if the device has none. */
     public static Optional<String> findCharacterDevice(String device) {
         return children(CHARACTER_DEVICES).stream()
                 .filter(entry -> line(entry.resolve("ibdev")).equals(Optional.of(device)))
@@ -114,7 +116,10 @@ public final class RdmaDevices {
         return found;
     }
 
-    /** Asked only of entries in use: tables have up to a thousand, nearly all of them holes. */
+    /**
+     * Reads an entry's details; called for entries in use only, since tables have up to a thousand,
+     * most of them empty.
+     */
     private Optional<Gid> gid(Path port, String index, InetAddress address,
             boolean isInfiniband) {
         Path attributes = port.resolve("gid_attrs");
@@ -129,7 +134,7 @@ public final class RdmaDevices {
                 line(networks.resolve(name).resolve("mtu")).map(Integer::parseInt).orElse(0));
     }
 
-    /** A GID as the kernel prints it; empty for a hole in the table, which is all zeros. */
+    /** Parses a GID in the kernel's form; empty for an unused entry, which is all zeros. */
     private static Optional<InetAddress> address(String gid) {
         if (gid.equals(HOLE)) {
             return Optional.empty();
@@ -143,12 +148,12 @@ public final class RdmaDevices {
         }
     }
 
-    /** The kernel prints "4: ACTIVE". */
+    /** Returns the text behind the colon: the kernel prints "4: ACTIVE". */
     private static String afterColon(String text) {
         return text.substring(text.indexOf(':') + 1).strip();
     }
 
-    /** Empty too where the kernel refuses, as it does for a hole's type. */
+    /** Returns a file's line; empty also if the kernel refuses, as for an unused entry's type. */
     private static Optional<String> line(Path file) {
         try {
             return Optional.of(Files.readString(file).strip()).filter(text -> !text.isEmpty());

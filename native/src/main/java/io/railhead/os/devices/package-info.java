@@ -1,6 +1,6 @@
 /**
- * The machine's RDMA devices as the kernel lists them: read from sysfs, with no library of
- * rdma-core, so that it works where verbs do not.
+ * The machine's RDMA devices as the kernel lists them in sysfs. No library of rdma-core is used, so
+ * this works where verbs do not.
  */
 @NullMarked
 package io.railhead.os.devices;

@@ -1,16 +1,16 @@
 package io.railhead.os.verbs;
 
 /**
- * The address of a port and the way to it: struct ibv_ah_attr. Equal ones are one way, so this may
- * be a key.
+ * The address of a port and the route to it: struct ibv_ah_attr. Equal vectors are one route, so
+ * this may be a map key.
  *
- * @param port of this side, from 1
- * @param gidIndex of this side's GID, which has to be of the same type as the other's
+ * @param port of this side's device, from 1
+ * @param gidIndex the index of this side's GID, which must have the same type as the other side's
  * @param gidHigh the first eight bytes of the other side's GID, as a big-endian number
  * @param gidLow the last eight
  * @param lid of the other side; 0 over Ethernet
- * @param isGlobal whether packets carry the GIDs: always over Ethernet
- * @param hopLimit routers that may pass a packet on, and one
+ * @param isGlobal whether packets carry GIDs: always over Ethernet
+ * @param hopLimit the most routers on the way, plus one
  * @param trafficClass its upper six bits are the DSCP
  * @param serviceLevel 0 to 15; over Ethernet the priority, 0 to 7
  * @param flowLabel 20 bits

@@ -1,9 +1,9 @@
 package io.railhead.os.verbs;
 
 /**
- * Something that a device reports outside any completion queue.
+ * An event that a device reports outside any completion queue.
  *
- * @param element the queue pair's number or the port's, as the type says; 0 otherwise
+ * @param element the number of the queue pair or port, as the type says; 0 otherwise
  */
 public record AsyncEvent(Type type, int element) {
 

@@ -8,19 +8,22 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Completions as one poll took them from a queue: an array of struct ibv_wc that the next poll
- * overwrites. Nothing is allocated after construction. One thread at a time uses it.
+ * Completions that one poll took from a queue: an array of struct ibv_wc, which the next poll
+ * overwrites. Nothing is allocated after construction. One thread at a time.
  */
 public final class Completions implements AutoCloseable {
-    /** The status of a success; any other ends its queue pair. */
+    /** The status of a success; any other breaks its queue pair. */
     public static final int SUCCESS = 0;
-    /** The status of what was posted to, or was still in, a queue pair that is in ERR. */
+    /** The status of work that was posted to, or was still in, a queue pair in ERR. */
     public static final int FLUSHED = 5;
-    /** The peer's device refused the request: the queue pair grants no such right, for one. */
+    /**
+     * The peer's device refused the request, for example because the queue pair grants no such
+     * right.
+     */
     public static final int REMOTE_INVALID_REQUEST = 9;
     /** The peer's device refused the key or the range. */
     public static final int REMOTE_ACCESS_ERROR = 10;
-    /** The peer's device could not do what was asked of its memory. */
+    /** The peer's device could not access its memory. */
     public static final int REMOTE_OPERATION_ERROR = 11;
     /** The peer did not answer. */
     public static final int RETRY_EXCEEDED = 12;
@@ -44,9 +47,9 @@ public final class Completions implements AutoCloseable {
     }
 
     /**
-     * Takes up to the capacity from a queue. One thread at a time polls a queue.
+     * Takes completions from a queue, up to the capacity. One thread at a time polls a queue.
      *
-     * @throws IllegalStateException where the queue itself failed: after an overrun it is lost
+     * @throws IllegalStateException if the queue failed: after an overrun it is lost
      */
     public int poll(IbvCQ queue) {
         int polled = Foreign.completionQueue(queue).poll(capacity, memory.address());
@@ -62,7 +65,7 @@ public final class Completions implements AutoCloseable {
         return size;
     }
 
-    /** Whether the peer's device answered, and the peer's own registration or key was wrong. */
+    /** Returns whether the peer's device answered that its registration or key was wrong. */
     public static boolean isRemoteAccess(int status) {
         return switch (status) {
             case REMOTE_INVALID_REQUEST, REMOTE_ACCESS_ERROR, REMOTE_OPERATION_ERROR -> true;
@@ -74,12 +77,15 @@ public final class Completions implements AutoCloseable {
         return memory.get(JAVA_LONG, at(index) + Layout.Wc.WR_ID);
     }
 
-    /** enum ibv_wc_status; unless it is 0, only id, status, vendor error and number are valid. */
+    /**
+     * Returns the enum ibv_wc_status; unless it is 0, only id, status, vendor error and number are
+     * valid.
+     */
     public int status(int index) {
         return memory.get(JAVA_INT, at(index) + Layout.Wc.STATUS);
     }
 
-    /** enum ibv_wc_opcode. */
+    /** Returns the enum ibv_wc_opcode. */
     public int opcode(int index) {
         return memory.get(JAVA_INT, at(index) + Layout.Wc.OPCODE);
     }
@@ -88,7 +94,7 @@ public final class Completions implements AutoCloseable {
         return memory.get(JAVA_INT, at(index) + Layout.Wc.VENDOR_ERR);
     }
 
-    /** Bytes received or read. */
+    /** Returns the bytes received or read. */
     public int bytes(int index) {
         return memory.get(JAVA_INT, at(index) + Layout.Wc.BYTE_LEN);
     }

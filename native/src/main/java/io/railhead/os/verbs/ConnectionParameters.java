@@ -3,15 +3,16 @@ package io.railhead.os.verbs;
 import java.nio.ByteBuffer;
 
 /**
- * The parameters of one side of a connection: struct rdma_conn_param without its gaps in DiSNI.
+ * The parameters of one side of a connection: struct rdma_conn_param, with the fields that DiSNI
+ * lacks.
  *
- * @param privateData at most 56 bytes on RDMA_PS_TCP to connect, 196 to accept; what arrives may be
- *            padded with zeros
- * @param responderResources READs that the peer may have outstanding here
- * @param initiatorDepth READs that may be outstanding from here
+ * @param privateData at most 56 bytes on RDMA_PS_TCP to connect, 196 to accept; received data may
+ *            be padded with zeros
+ * @param responderResources the most outstanding READs of the peer
+ * @param initiatorDepth the most outstanding READs of this side
  * @param retryCount transport retries, 0 to 7; 7 means for ever on soft-RoCE
  * @param rnrRetryCount retries while the peer has no receive posted; 7 means for ever everywhere
- * @param queuePair the number of the queue pair; 0 if rdma_cm made it and so knows
+ * @param queuePair the number of the queue pair; 0 if rdma_cm created it
  */
 public record ConnectionParameters(ByteBuffer privateData, int responderResources,
         int initiatorDepth, int retryCount, int rnrRetryCount, int queuePair) {
@@ -31,7 +32,7 @@ public record ConnectionParameters(ByteBuffer privateData, int responderResource
                 .asReadOnlyBuffer();
     }
 
-    /** Read-only, with a position of its own. */
+    /** Returns a read-only view with a position of its own. */
     @Override
     public ByteBuffer privateData() {
         return privateData.duplicate();

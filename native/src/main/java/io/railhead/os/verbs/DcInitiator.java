@@ -3,13 +3,13 @@ package io.railhead.os.verbs;
 import java.io.IOException;
 
 /**
- * A send queue that reaches any target: a DCI. One thread at a time; of what is posted, only the
- * polling of its completion queue may go on in another.
+ * A send queue that reaches any target: a DCI. One thread at a time; only its completion queue may
+ * be polled by another thread.
  *
- * <p> Posting mirrors {@code ibv_wr_*} and allocates nothing. Between {@link #start} and
- * {@link #complete} or {@link #abort}, which must follow on the same thread whatever happens, the
- * library holds a lock. For each request in between: {@link #write} or {@link #read}, then
- * {@link #target}, then its local memory by {@link #entry} or {@link #entries}.
+ * <p> Posting mirrors {@code ibv_wr_*} and allocates nothing. The library holds a lock from
+ * {@link #start} until {@link #complete} or {@link #abort}, one of which must follow on the same
+ * thread. For each request in between: {@link #write} or {@link #read}, then {@link #target}, then
+ * its local memory by {@link #entry} or {@link #entries}.
  *
  * <pre>
  *   RESET ── connect ──▶ RTS ── a request fails ──▶ ERR: that one and all later ones complete so
@@ -17,21 +17,21 @@ import java.io.IOException;
  *     └────── reset ──────┴──────────────────────────┘
  * </pre>
  *
- * A reset takes its completions out of the completion queue too: what was posted and not polled
- * before is never reported. Requests complete in order, so a signalled one stands for those before
- * it; a failure is reported whether signalled or not.
+ * A reset also removes its completions from the completion queue: requests that were not polled
+ * before are never reported. Requests complete in order, so a signalled one covers those before it;
+ * a failure is reported whether signalled or not.
  *
  * @see <a href="https://man7.org/linux/man-pages/man3/mlx5dv_wr_post.3.html">mlx5dv_wr_post</a>
  */
 public interface DcInitiator extends AutoCloseable {
-    /** What one work request may move. */
+    /** The most bytes of one work request. */
     int MAX_BYTES = 1 << 30;
 
     /**
-     * What it has room for.
+     * The capacity of an initiator.
      *
-     * @param requests posted and not completed, at least
-     * @param entries local stretches of a request, at least
+     * @param requests the least number of outstanding requests
+     * @param entries the least number of local ranges of a request
      */
     record Capacity(int requests, int entries) {
         public Capacity {
@@ -41,17 +41,17 @@ public interface DcInitiator extends AutoCloseable {
     }
 
     /**
-     * How it sends. Nothing of this is negotiated with targets.
+     * The attributes of its packets. Nothing of this is negotiated with targets.
      *
-     * @param port from 1
-     * @param gidIndex of this side's GID
+     * @param port of the device, from 1
+     * @param gidIndex the index of this side's GID
      * @param isGlobal whether packets carry GIDs: always over Ethernet
      * @param serviceLevel 0 to 15; over Ethernet the priority, 0 to 7
-     * @param mtuBytes 256 to 4096; has to be the target's
+     * @param mtuBytes 256 to 4096; must be the target's
      * @param ackTimeout 4.096 µs · 2^n, 1 to 31; 0 would wait for ever
      * @param retryCount 0 to 7
      * @param rnrRetry 0 to 7; 7 is for ever
-     * @param readDepth reads under way at a time
+     * @param readDepth the most outstanding READs
      */
     record Path(int port, int gidIndex, boolean isGlobal, int serviceLevel, int pkeyIndex,
             int mtuBytes, int ackTimeout, int retryCount, int rnrRetry, int readDepth) {
@@ -74,19 +74,19 @@ public interface DcInitiator extends AutoCloseable {
         }
     }
 
-    /** Of its queue pair, as completions name it. */
+    /** Returns the queue pair's number in completions. */
     int number();
 
-    /** RESET → INIT → RTR → RTS. Where it fails, {@link #reset} before another try. */
+    /** Moves RESET → INIT → RTR → RTS. After a failure, {@link #reset} before another try. */
     void connect(Path path) throws IOException;
 
     /**
-     * To RESET, from any state. Once it has returned, the adapter touches nothing that was posted,
-     * and no completion of it will be polled. Where it fails, only {@link #close} can promise that.
+     * Moves to RESET from any state. After the return the adapter touches no posted memory, and no
+     * completion of it will be polled. After a failure, only {@link #close} can ensure that.
      */
     void reset() throws IOException;
 
-    /** Begins a chain of requests. */
+    /** Begins a batch of requests. */
     void start();
 
     /**
@@ -100,39 +100,39 @@ public interface DcInitiator extends AutoCloseable {
     void read(long requestId, int flags, int rkey, long remote);
 
     /**
-     * Whom the request goes to.
+     * Sets the request's target.
      *
-     * @param number 24 bits
+     * @param number the target's number, 24 bits
      */
     void target(AddressHandle handle, int number, long key);
 
     /**
-     * The request's local memory.
+     * Sets the request's local memory.
      *
-     * @throws IllegalArgumentException below 0 or beyond {@link #MAX_BYTES}; {@link #abort} then
+     * @throws IllegalArgumentException below 0 or above {@link #MAX_BYTES}; {@link #abort} then
      */
     void entry(int lkey, long address, int bytes);
 
     /**
-     * The request's local memory in several stretches.
+     * Sets the request's local memory as several ranges.
      *
-     * @throws IllegalArgumentException beyond {@link #MAX_BYTES} in all; {@link #abort} then
+     * @throws IllegalArgumentException above {@link #MAX_BYTES} in all; {@link #abort} then
      */
     void entries(ScatterList list);
 
     /**
-     * Posts the chain.
+     * Posts the batch.
      *
-     * @return 0, or the errno with which nothing of it was posted
+     * @return 0, or the errno with which nothing was posted
      */
     int complete();
 
-    /** Forgets the chain. */
+    /** Discards the batch. */
     void abort();
 
     /**
-     * Destroys it, once. When it has returned, the adapter touches nothing that was posted; where
-     * it fails, that memory has to be kept for good, and the protection domain and queue too.
+     * Destroys the initiator, once. After the return the adapter touches no posted memory. After a
+     * failure that memory, the protection domain and the queue must be kept for good.
      */
     @Override
     void close() throws IOException;

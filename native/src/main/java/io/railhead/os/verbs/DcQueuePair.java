@@ -14,7 +14,7 @@ final class DcQueuePair {
         this.address = address;
     }
 
-    /** A target has one only from RTR on. */
+    /** Returns the number; a target has one only from RTR on. */
     int number() {
         requireOpen();
         return Memory.getInt(address + Layout.Qp.QP_NUM);
@@ -25,8 +25,8 @@ final class DcQueuePair {
     }
 
     /**
-     * @param state its name, for the failure
-     * @param mask which of the structure's attributes are meant
+     * @param state the state's name, for the failure's message
+     * @param mask the attributes that are set
      */
     void modify(String state, MemorySegment attr, int mask) throws IOException {
         requireOpen();
@@ -34,7 +34,10 @@ final class DcQueuePair {
                 errno -> (int) library.modifyQp.invokeExact(errno, address, attr, mask));
     }
 
-    /** Once. Where it fails, the library and the adapter keep all that it uses. */
+    /**
+     * Destroys the queue pair, once. After a failure the library and the adapter keep all that it
+     * uses.
+     */
     void destroy() throws IOException {
         requireOpen();
         isOpen = false;
@@ -42,7 +45,7 @@ final class DcQueuePair {
                 state -> (int) library.destroyQp.invokeExact(state, address));
     }
 
-    /** What fails is suppressed in the cause. */
+    /** Destroys the queue pair; a failure is suppressed in the cause. */
     void tryDestroy(Throwable cause) {
         try {
             destroy();

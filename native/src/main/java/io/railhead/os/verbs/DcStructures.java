@@ -13,7 +13,7 @@ import java.nio.ByteOrder;
 
 /**
  * The library's structures of initiators, targets and address handles, and the attributes of each
- * change of state: the kernel accepts just these.
+ * state change: the kernel accepts exactly these.
  */
 final class DcStructures {
     static final int INITIATOR_INIT = QueuePairMask.STATE | QueuePairMask.PKEY_INDEX
@@ -32,7 +32,7 @@ final class DcStructures {
 
     private DcStructures() {}
 
-    /** struct ibv_qp_init_attr_ex of an initiator. */
+    /** Returns struct ibv_qp_init_attr_ex of an initiator. */
     static MemorySegment initiator(long domain, long queue, DcInitiator.Capacity capacity,
             Arena arena) {
         MemorySegment attr = queuePair(domain, queue, arena);
@@ -47,7 +47,7 @@ final class DcStructures {
         return attr;
     }
 
-    /** struct ibv_qp_init_attr_ex of a target. */
+    /** Returns struct ibv_qp_init_attr_ex of a target. */
     static MemorySegment target(long domain, long queue, long receives, Arena arena) {
         MemorySegment attr = queuePair(domain, queue, arena);
         attr.set(JAVA_LONG, Layout.QpInitAttrEx.SRQ, receives);
@@ -64,12 +64,12 @@ final class DcStructures {
         return attr;
     }
 
-    /** struct mlx5dv_qp_init_attr of an initiator. */
+    /** Returns struct mlx5dv_qp_init_attr of an initiator. */
     static MemorySegment dci(Arena arena) {
         return dc(Layout.Constant.MLX5DV_DCTYPE_DCI, arena);
     }
 
-    /** struct mlx5dv_qp_init_attr of a target. */
+    /** Returns struct mlx5dv_qp_init_attr of a target. */
     static MemorySegment dct(long key, Arena arena) {
         MemorySegment attr = dc(Layout.Constant.MLX5DV_DCTYPE_DCT, arena);
         attr.set(JAVA_LONG, Layout.Mlx5QpInitAttr.DCT_ACCESS_KEY, key);
@@ -84,7 +84,10 @@ final class DcStructures {
         return attr;
     }
 
-    /** struct ibv_srq_init_attr of the least that a target may have: nothing is received. */
+    /**
+     * Returns struct ibv_srq_init_attr of the smallest receive queue, which a target needs although
+     * nothing is received.
+     */
     static MemorySegment receives(Arena arena) {
         MemorySegment attr = arena.allocate(Layout.SrqInitAttr.SIZE, Long.BYTES);
         attr.set(JAVA_INT, Layout.SrqInitAttr.MAX_WR, 1);
@@ -92,7 +95,7 @@ final class DcStructures {
         return attr;
     }
 
-    /** struct ibv_ah_attr. */
+    /** Returns struct ibv_ah_attr. */
     static MemorySegment addressVector(AddressVector to, Arena arena) {
         MemorySegment attr = arena.allocate(Layout.AhAttr.SIZE, Long.BYTES);
         attr.set(JAVA_LONG.withOrder(ByteOrder.BIG_ENDIAN), Layout.AhAttr.DGID, to.gidHigh());
@@ -109,7 +112,7 @@ final class DcStructures {
         return attr;
     }
 
-    /** struct ibv_qp_attr with nothing but a state. */
+    /** Returns struct ibv_qp_attr with a state only. */
     static MemorySegment state(int state, Arena arena) {
         MemorySegment attr = arena.allocate(Layout.QpAttr.SIZE, Long.BYTES);
         attr.set(JAVA_INT, Layout.QpAttr.QP_STATE, state);
@@ -123,7 +126,10 @@ final class DcStructures {
         return attr;
     }
 
-    /** The address vector has no destination: each request brings its own. */
+    /**
+     * Returns the attributes for RTR. The address vector has no destination: each request brings
+     * its own.
+     */
     static MemorySegment initiatorRtr(DcInitiator.Path path, Arena arena) {
         MemorySegment attr = state(IbvQP.IBV_QPS_RTR, arena);
         attr.set(JAVA_INT, Layout.QpAttr.PATH_MTU, mtu(path.mtuBytes()));
@@ -165,7 +171,7 @@ final class DcStructures {
         return attr;
     }
 
-    /** enum ibv_mtu: 256 is 1, and each next one doubles. */
+    /** Returns enum ibv_mtu: 256 is 1, and each further value doubles. */
     private static int mtu(int bytes) {
         return Integer.numberOfTrailingZeros(bytes / MIN_MTU) + 1;
     }

@@ -2,18 +2,21 @@ package io.railhead.os.verbs;
 
 import java.io.IOException;
 
-/** Something that initiators reach by number and key: a DCT. Any thread. */
+/** A target that initiators reach by number and key: a DCT. Any thread. */
 public interface DcTarget extends AutoCloseable {
 
     /**
-     * @param key whoever names it may reach what is registered in the protection domain
-     * @param port from 1
-     * @param gidIndex of the port's GID that requests come to
+     * The attributes of a target.
+     *
+     * @param key an initiator with this key can reach the memory registered in the protection
+     *            domain
+     * @param port of the device, from 1
+     * @param gidIndex the index of the port's GID for requests
      * @param isGlobal whether packets carry GIDs: always over Ethernet
-     * @param hopLimit of what it answers
-     * @param trafficClass of what it answers
-     * @param mtuBytes 256 to 4096; nothing is negotiated, it must be the initiator's
-     * @param minRnrTimer how long an initiator waits for a receive, 0 to 31, as coded by the header
+     * @param hopLimit of its responses
+     * @param trafficClass of its responses
+     * @param mtuBytes 256 to 4096; must be the initiator's, since nothing is negotiated
+     * @param minRnrTimer how long an initiator waits for a receive, 0 to 31, as the header codes it
      */
     record Attributes(long key, int port, int gidIndex, boolean isGlobal, int hopLimit,
             int trafficClass, int pkeyIndex, int mtuBytes, int minRnrTimer) {
@@ -32,10 +35,10 @@ public interface DcTarget extends AutoCloseable {
         }
     }
 
-    /** 24 bits; what a token tells its server. */
+    /** Returns the number, 24 bits, which a token tells the server. */
     int number();
 
-    /** Destroys it, once; then nothing reaches memory through it any more. */
+    /** Destroys the target, once; then no memory is reached through it any more. */
     @Override
     void close() throws IOException;
 }

@@ -25,9 +25,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * DiSNI's objects as this provider makes them: each is the address of the library's structure, and
- * whatever DiSNI's own type leaves out. Another provider's object is refused by the cast. Those
- * that are not final have fakes in tests, whose structures no library made.
+ * This provider's implementations of DiSNI's objects: each has the address of the library's
+ * structure, and the fields that DiSNI's own type lacks. The cast refuses another provider's
+ * object. Classes that are not final have fakes in tests, without a library's structures.
  */
 final class Foreign {
     private Foreign() {}
@@ -43,7 +43,7 @@ final class Foreign {
     /** struct ibv_context, rdma_cm's own for its device. */
     static class Context extends IbvContext {
         final long address;
-        /** Whether librdmacm counts it as used by this object; false where an id lent it. */
+        /** Whether librdmacm counts it as in use by this object; false if an id lent it. */
         final boolean isCounted;
 
         Context(long address, boolean isCounted) throws IOException {
@@ -84,7 +84,10 @@ final class Foreign {
         }
     }
 
-    /** One thread at a time takes its events: they are read into memory made once. */
+    /**
+     * An event channel. One thread at a time takes its events, which are read into memory allocated
+     * once.
+     */
     static class CompletionChannel extends IbvCompChannel {
         final long address;
         private final MemorySegment state = NativeLibrary.newState();
@@ -96,7 +99,7 @@ final class Foreign {
             this.address = address;
         }
 
-        /** Takes the next event with ibv_get_cq_event; 0, or its errno. Allocates nothing. */
+        /** Takes the next event by ibv_get_cq_event; returns 0 or its errno. Allocates nothing. */
         int takeEvent(MethodHandle getCqEvent) {
             try {
                 int result = (int) getCqEvent.invokeExact(state, address, queue, queueContext);
@@ -124,7 +127,10 @@ final class Foreign {
                     .functionAt(Memory.getLong(library + Layout.Context.OPS_REQ_NOTIFY_CQ));
         }
 
-        /** Up to {@code count} completions into an array of struct ibv_wc; negative on failure. */
+        /**
+         * Polls up to {@code count} completions into an array of struct ibv_wc; negative on
+         * failure.
+         */
         int poll(int count, long completions) {
             requireOpen(isOpen);
             try {
@@ -134,7 +140,7 @@ final class Foreign {
             }
         }
 
-        /** The errno, 0 on success. */
+        /** Arms the queue; returns the errno, 0 on success. */
         int requestNotification(int solicitedOnly) {
             requireOpen(isOpen);
             try {
@@ -167,7 +173,10 @@ final class Foreign {
                     .functionAt(Memory.getLong(library + Layout.Context.OPS_POST_RECV));
         }
 
-        /** The errno, 0 on success; on failure the first refused request is stored at bad. */
+        /**
+         * Posts requests; returns the errno, 0 on success. After a failure the first refused
+         * request is stored at bad.
+         */
         int postSend(long requests, long bad) {
             return post(postSend, requests, bad);
         }
@@ -188,7 +197,7 @@ final class Foreign {
 
     static final class EventChannel extends RdmaEventChannel {
         final long address;
-        /** Ids by the address of their structure, so that an event finds the object. */
+        /** Ids by the address of their structure, so that an event finds its object. */
         final Map<Long, CmId> ids = new ConcurrentHashMap<>();
 
         EventChannel(long address) throws IOException {
@@ -210,7 +219,7 @@ final class Foreign {
             return (EventChannel) cmChannel;
         }
 
-        /** Null until the id is bound to a device: before an address is bound or resolved. */
+        /** Returns null until the id is bound to a device, when an address is bound or resolved. */
         @Override
         public synchronized @Nullable IbvContext getVerbs() throws IOException {
             long library = Memory.getLong(address + Layout.CmId.VERBS);
@@ -233,7 +242,7 @@ final class Foreign {
         }
     }
 
-    /** An event whose library's structure was copied and acknowledged when it was read. */
+    /** An event whose structure was copied and acknowledged when it was read. */
     static final class CmEvent extends RdmaCmEvent {
         final ConnectionParameters parameters;
 
@@ -276,7 +285,7 @@ final class Foreign {
 
     private static final class Capacity extends IbvQPCap {}
 
-    /** Of an object whose structure is gone, nothing may be read or called. */
+    /** Throws if the object's structure is gone: then it must not be read or used in a call. */
     static void requireOpen(boolean isOpen) {
         if (!isOpen) {
             throw new IllegalStateException("already destroyed");

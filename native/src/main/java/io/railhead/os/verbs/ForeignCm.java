@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * DiSNI's connection manager over librdmacm. Event channels do not block: {@link #getCmEvent} waits
- * in poll(2), and with timeout 0 not at all, so a thread of one's own poll set can call it. An
+ * in poll(2), and with timeout 0 not at all, so a thread can call it from its own poll set. An
  * event is copied and acknowledged at once, so {@code ackEvent} does nothing and destroying an id
  * never waits for it.
  */
@@ -209,7 +209,7 @@ final class ForeignCm extends RdmaCm {
             structure.set(JAVA_INT, Layout.QpAttr.QP_STATE, state);
             NativeLibrary.check("rdma_init_qp_attr", call -> (int) library.initQpAttr
                     .invokeExact(call, id.address, structure, mask));
-            // Kernels set bits that are their own affair, and that modify_qp does not know.
+            // Kernels set internal bits, which modify_qp refuses.
             return QueuePairStructures.attributes(structure,
                     mask.get(JAVA_INT, 0) & QueuePairMask.KNOWN);
         }
@@ -221,7 +221,7 @@ final class ForeignCm extends RdmaCm {
                 state -> (int) library.establish.invokeExact(state, id.address));
     }
 
-    /** The errno, 0 on success: a peer that has gone is no failure of ours. */
+    /** Disconnects; returns the errno, 0 on success: a peer that is gone is no failure. */
     @Override
     public int disconnect(RdmaCmId cmId) {
         Foreign.CmId id = open(cmId);
@@ -230,10 +230,10 @@ final class ForeignCm extends RdmaCm {
     }
 
     /**
-     * The next event, or null when none came in time; sooner too, when what came was of an id that
-     * is being destroyed.
+     * Returns the next event; null if none came in time. It may return null earlier, after an event
+     * of an id that is being destroyed.
      *
-     * @param timeoutMillis 0 does not wait, -1 waits without limit
+     * @param timeoutMillis 0 for no wait, -1 for no limit
      */
     @Override
     public @Nullable RdmaCmEvent getCmEvent(RdmaEventChannel cmChannel, int timeoutMillis)
@@ -272,7 +272,7 @@ final class ForeignCm extends RdmaCm {
         }
     }
 
-    /** An id that is unknown and no new one is being destroyed by another thread: no event. */
+    /** Returns null for an unknown id that is no new one: another thread is destroying it. */
     private static @Nullable RdmaCmEvent copy(long event, Foreign.EventChannel channel)
             throws IOException {
         int type = Memory.getInt(event + Layout.CmEvent.EVENT);
@@ -304,7 +304,7 @@ final class ForeignCm extends RdmaCm {
                 Layout.SockAddr.SIZE));
     }
 
-    /** With its queue pair, if it still has one. */
+    /** Destroys the id, with its queue pair if it still has one. */
     @Override
     public int destroyEp(RdmaCmId cmId) throws IOException {
         Foreign.CmId id = open(cmId);
@@ -334,7 +334,9 @@ final class ForeignCm extends RdmaCm {
         return structure;
     }
 
-    /** Every event has room for parameters; those without a connection leave it zero. */
+    /**
+     * Decodes parameters. Every event has room for them; events without a connection leave it zero.
+     */
     private static ConnectionParameters decode(long parameters) {
         long data = Memory.getLong(parameters + Layout.ConnParam.PRIVATE_DATA);
         int bytes = unsigned(parameters + Layout.ConnParam.PRIVATE_DATA_LEN);

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** All of the extensions, over rdma-core. */
+/** The extensions over rdma-core. */
 final class ForeignExtensions implements VerbsExtensions {
     private static final Logger log = LoggerFactory.getLogger(ForeignExtensions.class);
 
@@ -36,7 +36,7 @@ final class ForeignExtensions implements VerbsExtensions {
     private final LibRdmacm rdmacm;
     private final ForeignCm cm;
     private final ForeignVerbs verbs;
-    /** As {@code uverbs0}: those that librdmacm had when it was asked last. */
+    /** The devices that librdmacm had at the last query, by names such as {@code uverbs0}. */
     private Set<String> devicesSeen = Set.of();
     private int opened;
 
@@ -61,7 +61,10 @@ final class ForeignExtensions implements VerbsExtensions {
         return names;
     }
 
-    /** A list counts every device as used, and librdmacm closes none that is: one is kept. */
+    /**
+     * Opens a device. A list marks every device as used, and librdmacm closes no used one: so only
+     * one reference is kept.
+     */
     @Override
     public synchronized IbvContext open(String device) throws IOException {
         long list = deviceList();
@@ -166,9 +169,9 @@ final class ForeignExtensions implements VerbsExtensions {
     }
 
     /**
-     * Has librdmacm close its contexts of devices that have gone. It opens every device there is,
-     * and looks at them again only when it is asked for them; a kernel whose driver cannot revoke a
-     * context waits for its end before the device is gone.
+     * Makes librdmacm close its contexts of removed devices. It opens every device, and checks them
+     * again only when it lists them. A kernel whose driver cannot revoke a context completes the
+     * removal only after the context is closed.
      */
     synchronized void releaseRemoved() {
         if (devicesSeen.stream().allMatch(RdmaDevices::hasCharacterDevice)) {
@@ -182,7 +185,9 @@ final class ForeignExtensions implements VerbsExtensions {
         }
     }
 
-    /** librdmacm closes no device where there is none left: the kernel's ends are closed here. */
+    /**
+     * Closes the kernel's ends of removed devices here: librdmacm closes none if no device is left.
+     */
     private void releaseLast(IOException cause) {
         if (opened > 0 || RdmaDevices.hasCharacterDevices()) {
             log.debug("devices that have gone are closed later", cause);
@@ -217,7 +222,7 @@ final class ForeignExtensions implements VerbsExtensions {
         }
     }
 
-    /** An unsigned 64-bit number, capped. */
+    /** Returns an unsigned 64-bit number, capped to a signed one. */
     private static long signed(long value) {
         return value < 0 ? Long.MAX_VALUE : value;
     }

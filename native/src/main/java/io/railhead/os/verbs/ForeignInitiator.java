@@ -16,7 +16,7 @@ import java.lang.foreign.MemorySegment;
  *   struct mlx5dv_qp_ex    wr_set_dc_addr
  * </pre>
  *
- * The library exchanges some of them when the state changes, wr_complete above all: they are read
+ * The library replaces some of them at a state change, wr_complete above all, so they are read
  * again after each change.
  */
 final class ForeignInitiator implements DcInitiator {
@@ -25,7 +25,7 @@ final class ForeignInitiator implements DcInitiator {
     private final DcQueuePair queuePair;
     private final long extended;
     private final long direct;
-    /** What struct ibv_qp_ex adds to struct ibv_qp. */
+    /** The part of struct ibv_qp_ex behind struct ibv_qp. */
     private final MemorySegment fields;
     private Functions functions;
 
@@ -33,7 +33,7 @@ final class ForeignInitiator implements DcInitiator {
             MemorySegment write, MemorySegment read, MemorySegment setSge,
             MemorySegment setSgeList, MemorySegment setDcAddr) {}
 
-    /** The queue pair stays the caller's where this fails. */
+    /** Takes over the queue pair; after a failure it stays the caller's. */
     ForeignInitiator(LibMlx5 library, DcQueuePair queuePair) throws IOException {
         this.queuePair = queuePair;
         extended = NativeLibrary.pointerOf("ibv_qp_to_qp_ex",

@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** libmlx5's direct verbs through {@code java.lang.foreign}. */
+/** The direct verbs of libmlx5 through {@code java.lang.foreign}. */
 final class ForeignMlx5 implements Mlx5 {
     private final LibMlx5 library;
 

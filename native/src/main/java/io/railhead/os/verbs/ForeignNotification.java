@@ -4,7 +4,7 @@ import com.ibm.disni.verbs.IbvCQ;
 import com.ibm.disni.verbs.SVCReqNotify;
 import java.io.IOException;
 
-/** DiSNI's request for a notification: made once, executed again and again without allocation. */
+/** DiSNI's request for a notification: created once, executed repeatedly without allocation. */
 final class ForeignNotification extends SVCReqNotify {
     private final Foreign.CompletionQueue queue;
     private final int solicitedOnly;

@@ -2,7 +2,7 @@ package io.railhead.os.verbs;
 
 import java.io.IOException;
 
-/** A target in RTR and the shared receive queue that it cannot be without. */
+/** A target in RTR, with the shared receive queue that every target must have. */
 final class ForeignTarget implements DcTarget {
     private final LibMlx5 library;
     private final DcQueuePair queuePair;
@@ -32,7 +32,7 @@ final class ForeignTarget implements DcTarget {
                 state -> (int) library.destroySrq.invokeExact(state, receives));
     }
 
-    /** What fails is suppressed in the cause. */
+    /** Destroys a receive queue; a failure is suppressed in the cause. */
     static void tryDestroyReceives(LibMlx5 library, long receives, Throwable cause) {
         try {
             destroyReceives(library, receives);

@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * DiSNI's verbs over libibverbs, without the stateful calls that {@link VerbsExtensions} replaces.
  * Completion channels do not block: {@link #getCqEvent} waits in poll(2), and with timeout 0 not at
- * all. Every event that it returned is to be acknowledged, in batches, or destroying the queue
- * waits for ever.
+ * all. Every event that it returned must be acknowledged, in batches; otherwise destroying the
+ * queue waits for ever.
  */
 final class ForeignVerbs extends RdmaVerbs {
     private final LibIbverbs library;
@@ -71,7 +71,7 @@ final class ForeignVerbs extends RdmaVerbs {
         return 0;
     }
 
-    /** Without a channel the queue can only be polled. */
+    /** Creates a queue; without a channel it can only be polled. */
     @Override
     public IbvCQ createCQ(IbvContext context, @Nullable IbvCompChannel channel, int entries,
             int vector) throws IOException {
@@ -94,8 +94,8 @@ final class ForeignVerbs extends RdmaVerbs {
     /**
      * Takes an event of {@code queue}, which must be the only queue of its channel.
      *
-     * @param timeoutMillis 0 does not wait, -1 waits without limit
-     * @return false when none came in time
+     * @param timeoutMillis 0 for no wait, -1 for no limit
+     * @return false if none came in time
      */
     @Override
     public boolean getCqEvent(IbvCompChannel compChannel, @Nullable IbvCQ queue,
@@ -179,7 +179,7 @@ final class ForeignVerbs extends RdmaVerbs {
         throw instead("Completions");
     }
 
-    /** No on-demand paging: memory that Railhead registers is pinned. */
+    /** Returns 0, for no on-demand paging: memory that Railhead registers is pinned. */
     @Override
     public int queryOdpSupport(IbvContext context) {
         return 0;
@@ -191,7 +191,8 @@ final class ForeignVerbs extends RdmaVerbs {
     }
 
     /**
-     * DiSNI's stateful calls cannot change what they were made with, or are shorter than memory.
+     * Refuses DiSNI's stateful calls: they cannot change their parameters, or have too small
+     * lengths.
      */
     private static UnsupportedOperationException instead(String other) {
         return new UnsupportedOperationException("not supported; use " + other);

@@ -1,15 +1,15 @@
 package io.railhead.os.verbs;
 
 /**
- * Sizes and offsets, in bytes, and constants of rdma-core's structures: the same on x86_64 and
- * aarch64, but for what ends in a lock of the C library. Names are the headers' own
- * ({@code infiniband/verbs.h}, {@code infiniband/mlx5dv.h}, {@code rdma/rdma_cma.h}), and a test
- * holds each of them against the headers that are installed.
+ * Sizes and offsets, in bytes, and constants of rdma-core's structures. They are the same on x86_64
+ * and aarch64, except for structures that end in a lock of the C library. Names are those of the
+ * headers ({@code infiniband/verbs.h}, {@code infiniband/mlx5dv.h}, {@code rdma/rdma_cma.h}), and a
+ * test compares each with the installed headers.
  */
 final class Layout {
     private Layout() {}
 
-    /** struct ibv_context; its inline functions are pointers in {@code ops}. */
+    /** struct ibv_context; functions that the header inlines are pointers in {@code ops}. */
     static final class Context {
         static final long DEVICE = 0;
         static final long OPS_POLL_CQ = 96;
@@ -94,16 +94,16 @@ final class Layout {
         private Qp() {}
 
         /**
-         * Its size, which depends on that of the GNU C library's pthread_mutex_t.
+         * Returns its size, which depends on that of the GNU C library's pthread_mutex_t.
          *
-         * @param machine as the system property os.arch has it
+         * @param machine the value of the system property os.arch
          */
         static long size(String machine) {
             return machine.equals("aarch64") ? 168 : 160;
         }
     }
 
-    /** struct ibv_qp_cap, inside others. */
+    /** struct ibv_qp_cap, a part of other structures. */
     static final class QpCap {
         static final long MAX_SEND_WR = 0;
         static final long MAX_RECV_WR = 4;
@@ -152,8 +152,8 @@ final class Layout {
     }
 
     /**
-     * struct ibv_qp_ex, whose struct ibv_qp comes first: offsets from where that ends. Newer
-     * headers may add to its end.
+     * struct ibv_qp_ex, which begins with struct ibv_qp: offsets count from the end of that. Newer
+     * headers may add fields at its end.
      */
     static final class QpEx {
         static final long WR_ID = 8;
@@ -169,7 +169,7 @@ final class Layout {
         private QpEx() {}
     }
 
-    /** struct mlx5dv_qp_ex; newer headers may add to its end. */
+    /** struct mlx5dv_qp_ex; newer headers may add fields at its end. */
     static final class Mlx5QpEx {
         static final long WR_SET_DC_ADDR = 8;
 
@@ -210,7 +210,7 @@ final class Layout {
         private QpAttr() {}
     }
 
-    /** struct ibv_ah_attr, its struct ibv_global_route first. */
+    /** struct ibv_ah_attr, which begins with struct ibv_global_route. */
     static final class AhAttr {
         static final long SIZE = 32;
         static final long DGID = 0;

@@ -9,9 +9,12 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.invoke.MethodHandle;
 
-/** libibverbs.so.1: its exported functions, and those that its header defines inline. */
+/** libibverbs.so.1: its exported functions, and those that its header inlines. */
 final class LibIbverbs {
-    /** Inline ones: the function's address comes first. Constants, so that they are compiled in. */
+    /**
+     * Inlined functions, whose address is the first argument. Constants, so that the JVM compiles
+     * them in.
+     */
     static final MethodHandle POST = pointer(JAVA_LONG, JAVA_LONG, JAVA_LONG);
     static final MethodHandle POLL_CQ = pointer(JAVA_LONG, JAVA_INT, JAVA_LONG);
     static final MethodHandle REQ_NOTIFY_CQ = pointer(JAVA_LONG, JAVA_INT);

@@ -9,11 +9,14 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.invoke.MethodHandle;
 
 /**
- * libmlx5.so.1, what of libibverbs.so.1 goes with it, and the functions that their headers define
+ * libmlx5.so.1, the functions of libibverbs.so.1 that it needs, and those that their headers
  * inline.
  */
 final class LibMlx5 {
-    /** Inline ones: the function's address comes first. Constants, so that they are compiled in. */
+    /**
+     * Inlined functions, whose address is the first argument. Constants, so that the JVM compiles
+     * them in.
+     */
     static final MethodHandle WR_START_OR_ABORT = NativeLibrary.procedurePointer(JAVA_LONG);
     static final MethodHandle WR_COMPLETE = NativeLibrary.pointer(JAVA_LONG);
     static final MethodHandle WR_RDMA = NativeLibrary.procedurePointer(JAVA_LONG, JAVA_INT,
@@ -55,7 +58,7 @@ final class LibMlx5 {
 
     static LibMlx5 load(String mlx5) throws VerbsUnavailableException {
         if (!NativeLibrary.isGnu()) {
-            // Layout.Qp.size counts on its locks.
+            // Layout.Qp.size depends on this library's locks.
             throw new VerbsUnavailableException("the DC transport needs the GNU C library");
         }
         String mend = "install the distribution's libibverbs1 and ibverbs-providers";

@@ -12,7 +12,7 @@ import java.lang.invoke.MethodHandle;
 final class LibRdmacm {
     final MethodHandle getDevices;
     final MethodHandle freeDevices;
-    /** malloc: librdmacm frees the lists that it is given back. */
+    /** malloc: librdmacm frees the lists that are returned to it. */
     final MethodHandle allocate;
     final MethodHandle createEventChannel;
     final MethodHandle destroyEventChannel;

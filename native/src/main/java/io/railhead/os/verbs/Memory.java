@@ -7,8 +7,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The process's memory by address: how structures are read that a library owns. Nothing is checked;
- * an address comes from the library and is read while its object lives.
+ * The process's memory by address, for reading a library's structures. Nothing is checked: an
+ * address comes from the library, and is read only while its object lives.
  */
 final class Memory {
     @SuppressWarnings("restricted")

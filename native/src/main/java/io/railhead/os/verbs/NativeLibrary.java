@@ -17,12 +17,12 @@ import java.lang.invoke.VarHandle;
 import java.util.Set;
 
 /**
- * A shared library of rdma-core, and the only {@code Linker} of this package. Pointers travel as
- * {@code long}. A library or symbol that is not there is a {@link VerbsUnavailableException}.
+ * A shared library of rdma-core, and the only {@code Linker} of this package. Pointers are passed
+ * as {@code long}. A missing library or symbol throws {@link VerbsUnavailableException}.
  */
 final class NativeLibrary {
     static final MemoryLayout POINTER = JAVA_LONG;
-    /** A pointer to memory of ours, which must live through the call. */
+    /** A pointer to memory of this process, which must live through the call. */
     static final MemoryLayout SEGMENT = ADDRESS;
     static final int EAGAIN = 11;
 
@@ -32,7 +32,7 @@ final class NativeLibrary {
     private final String name;
     private final SymbolLookup symbols;
 
-    /** A library whose functions are found otherwise than by the dynamic linker, as in a test. */
+    /** A library whose functions are not found by the dynamic linker, as in a test. */
     NativeLibrary(String name, SymbolLookup symbols) {
         this.name = name;
         this.symbols = symbols;
@@ -53,17 +53,19 @@ final class NativeLibrary {
         }
     }
 
-    /** The C library that this process runs on. */
+    /** Returns the C library of this process. */
     static NativeLibrary ofProcess() {
         return new NativeLibrary("the C library", Linker.nativeLinker().defaultLookup());
     }
 
-    /** Whether this process runs over the GNU C library. */
+    /** Returns whether this process uses the GNU C library. */
     static boolean isGnu() {
         return Linker.nativeLinker().defaultLookup().find("gnu_get_libc_version").isPresent();
     }
 
-    /** An exported function of int and pointer arguments, with errno captured before them. */
+    /**
+     * Returns an exported function of int and pointer arguments; the first argument captures errno.
+     */
     MethodHandle function(String symbol, MemoryLayout result, MemoryLayout... arguments)
             throws VerbsUnavailableException {
         return link(symbol, FunctionDescriptor.of(result, arguments));
@@ -85,8 +87,8 @@ final class NativeLibrary {
     }
 
     /**
-     * A function that the headers define inline and that is reached by a pointer in a structure:
-     * the handle's first argument. It captures no errno, since these return theirs. Never
+     * Returns a function that the headers inline, called by a pointer in a structure, which is the
+     * handle's first argument. It captures no errno, since these functions return theirs. Never
      * "critical": soft-RoCE moves the bytes inside post_send, and a garbage collection must not
      * wait for that.
      */
@@ -95,7 +97,7 @@ final class NativeLibrary {
         return Linker.nativeLinker().downcallHandle(FunctionDescriptor.of(JAVA_INT, arguments));
     }
 
-    /** The same, for one that returns nothing. */
+    /** Returns such a function without a result. */
     @SuppressWarnings("restricted")
     static MethodHandle procedurePointer(MemoryLayout... arguments) {
         return Linker.nativeLinker().downcallHandle(FunctionDescriptor.ofVoid(arguments));
@@ -109,17 +111,20 @@ final class NativeLibrary {
         return MemorySegment.ofAddress(address);
     }
 
-    /** A call that gets the segment which errno is captured into. */
+    /** A call whose argument is the segment for errno. */
     interface Call {
         long invoke(MemorySegment state) throws Throwable;
     }
 
-    /** Its body must be a block: as an expression, a void handle would be called for an Object. */
+    /**
+     * A call without a result. Its body must be a block: as an expression, a void handle would be
+     * called for an Object.
+     */
     interface VoidCall {
         void invoke(MemorySegment state) throws Throwable;
     }
 
-    /** For what returns a pointer, NULL with errno when it fails. */
+    /** Calls a function that returns a pointer, or NULL with errno. */
     static long pointerOf(String call, Call invocation) throws VerbsException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(STATE);
@@ -131,7 +136,7 @@ final class NativeLibrary {
         }
     }
 
-    /** For what returns 0, or fails with either -1 and errno or the errno itself. */
+    /** Calls a function that returns 0, or fails with either -1 and errno or the errno itself. */
     static void check(String call, Call invocation) throws VerbsException {
         int errno = attempt(invocation);
         if (errno != 0) {
@@ -139,7 +144,7 @@ final class NativeLibrary {
         }
     }
 
-    /** The same, but with the errno as a value; 0 is success alone. */
+    /** Calls such a function and returns the errno; 0 means success. */
     static int attempt(Call invocation) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(STATE);
@@ -155,7 +160,7 @@ final class NativeLibrary {
         });
     }
 
-    /** What a call captures errno into, for as long as it is reachable. */
+    /** Returns memory for a call's errno, which lives while it is reachable. */
     static MemorySegment newState() {
         return Arena.ofAuto().allocate(STATE);
     }

@@ -1,8 +1,6 @@
 package io.railhead.os.verbs;
 
-/**
- * A chain of receives, used as {@link PreparedSends} is and under the same rules.
- */
+/** A chain of receives, used like {@link PreparedSends} and under the same rules. */
 public final class PreparedReceives extends PreparedRequests {
 
     PreparedReceives(int requests, int entriesPerRequest) {

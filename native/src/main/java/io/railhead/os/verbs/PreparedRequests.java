@@ -9,8 +9,8 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * A chain of work requests in native memory, filled in place and posted with one call. Nothing is
- * allocated after construction. One thread at a time uses it; once {@code post} returned, it may be
- * filled again, for any queue pair of any device.
+ * allocated after construction. One thread at a time; after {@code post} it may be filled again,
+ * for any queue pair of any device.
  *
  * <pre>
  *   request 0 .. n-1   struct ibv_send_wr or ibv_recv_wr, next -> the following one
@@ -18,11 +18,11 @@ import java.lang.foreign.MemorySegment;
  *   bad_wr             pointer
  * </pre>
  *
- * Both structures begin with the same fields, which are all that is written here.
+ * Both structures begin with the same fields, and this class writes only those.
  */
 public abstract sealed class PreparedRequests implements AutoCloseable
         permits PreparedSends, PreparedReceives {
-    /** Of the request that was added last. */
+    /** The offset of the latest request. */
     protected long request;
     protected final MemorySegment memory;
 
@@ -33,7 +33,7 @@ public abstract sealed class PreparedRequests implements AutoCloseable
     private final int capacity;
     private final int entriesPerRequest;
     private int size;
-    /** Entries of the last request. */
+    /** The number of entries of the latest request. */
     private int entries;
     private int refusal;
 
@@ -59,7 +59,7 @@ public abstract sealed class PreparedRequests implements AutoCloseable
         return entriesPerRequest;
     }
 
-    /** Requests added since the chain was cleared. */
+    /** Returns the number of requests since the chain was cleared. */
     public final int size() {
         return size;
     }
@@ -95,10 +95,10 @@ public abstract sealed class PreparedRequests implements AutoCloseable
     }
 
     /**
-     * Posts the chain. The queue pair's owner alone may call it, and never on an event loop:
+     * Posts the chain. Only the queue pair's owner may call this, and never on an event loop:
      * soft-RoCE moves the bytes inside the call.
      *
-     * @return how many requests were accepted, from the first on; fewer than {@link #size} when the
+     * @return the number of accepted requests, from the first on; fewer than {@link #size} if the
      *         library refused one, see {@link #refusal}
      */
     public final int post(IbvQP queuePair) {
@@ -112,15 +112,18 @@ public abstract sealed class PreparedRequests implements AutoCloseable
                 : (int) ((memory.get(JAVA_LONG, badOffset) - memory.address()) / requestBytes);
     }
 
-    /** The errno, 0 on success; on failure the first refused request is stored at bad. */
+    /**
+     * Posts the requests; returns the errno, 0 on success. After a failure the first refused
+     * request is stored at bad.
+     */
     abstract int post(Foreign.QueuePair queuePair, long requests, long bad);
 
-    /** The errno with which the last {@link #post} ended, 0 when it took everything. */
+    /** Returns the errno of the last {@link #post}; 0 if it accepted everything. */
     public final int refusal() {
         return refusal;
     }
 
-    /** Frees the chain; posted requests are not affected, the library has copied them. */
+    /** Frees the chain; posted requests are not affected, since the library has copied them. */
     @Override
     public final void close() {
         arena.close();

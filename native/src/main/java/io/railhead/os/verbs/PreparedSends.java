@@ -4,8 +4,8 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
- * A chain of sends, writes and reads: {@code clear}, then for each request {@code add} and what it
- * needs, then {@code post}.
+ * A chain of sends, writes and reads: {@code clear}, then for each request {@code add} with its
+ * details, then {@code post}.
  */
 public final class PreparedSends extends PreparedRequests {
 
@@ -31,26 +31,26 @@ public final class PreparedSends extends PreparedRequests {
         return this;
     }
 
-    /** Where in the peer's memory the last request writes to or reads from. */
+    /** Sets the peer's memory that the latest request writes or reads. */
     public PreparedSends remote(long address, int rkey) {
         memory.set(JAVA_LONG, request + Layout.SendWr.REMOTE_ADDR, address);
         memory.set(JAVA_INT, request + Layout.SendWr.RKEY, rkey);
         return this;
     }
 
-    /** The last request's immediate value, in this machine's order; it travels big-endian. */
+    /** Sets the latest request's immediate value in this machine's order; it is sent big-endian. */
     public PreparedSends immediate(int value) {
         memory.set(WorkRequests.BIG_ENDIAN_INT, request + Layout.SendWr.IMM_DATA, value);
         return this;
     }
 
-    /** Changes the last request's flags, for example to signal the end of a chain. */
+    /** Changes the latest request's flags, for example to signal the end of a chain. */
     public PreparedSends flags(int flags) {
         memory.set(JAVA_INT, request + Layout.SendWr.SEND_FLAGS, flags);
         return this;
     }
 
-    /** Appends local memory to the last request; an inlined one is read by {@code post}. */
+    /** Appends local memory to the latest request; {@code post} copies inlined memory. */
     public PreparedSends entry(long address, int bytes, int lkey) {
         appendEntry(address, bytes, lkey);
         return this;

@@ -1,6 +1,6 @@
 package io.railhead.os.verbs;
 
-/** enum ibv_qp_attr_mask: which of a queue pair's attributes are set. */
+/** enum ibv_qp_attr_mask: the attributes of a queue pair that are set. */
 public final class QueuePairMask {
     public static final int STATE = 1;
     public static final int ACCESS_FLAGS = 1 << 3;
@@ -19,7 +19,7 @@ public final class QueuePairMask {
     public static final int MAX_DEST_RD_ATOMIC = 1 << 17;
     public static final int DEST_QPN = 1 << 20;
 
-    /** All that a queue pair of a reliable connection can be given here. */
+    /** All attributes that this package sets on a queue pair of a reliable connection. */
     static final int KNOWN = STATE | ACCESS_FLAGS | PKEY_INDEX | PORT | AV | PATH_MTU | TIMEOUT
             | RETRY_CNT | RNR_RETRY | RQ_PSN | MAX_QP_RD_ATOMIC | MIN_RNR_TIMER | SQ_PSN
             | MAX_DEST_RD_ATOMIC | DEST_QPN;

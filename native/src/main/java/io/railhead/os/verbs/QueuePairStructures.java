@@ -13,13 +13,16 @@ import com.ibm.disni.verbs.IbvQpAttr;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** DiSNI's attributes of a queue pair as the library's structures. */
+/** Converts DiSNI's attributes of a queue pair to the library's structures and back. */
 final class QueuePairStructures {
     private static final int GID_BYTES = 16;
 
     private QueuePairStructures() {}
 
-    /** A scatter list not asked for has one entry, as in DiSNI's own provider. */
+    /**
+     * Returns struct ibv_qp_init_attr. A scatter list without a length gets one entry, as in
+     * DiSNI's own provider.
+     */
     static MemorySegment initAttr(IbvQPInitAttr attributes, Arena arena) {
         MemorySegment structure = arena.allocate(Layout.QpInitAttr.SIZE, Long.BYTES);
         structure.set(JAVA_LONG, Layout.QpInitAttr.SEND_CQ, addressOf(attributes.getSend_cq()));
@@ -36,7 +39,7 @@ final class QueuePairStructures {
         return structure;
     }
 
-    /** What the device granted, which may be more than was asked. */
+    /** Reads the capacity that the device granted, which may exceed the request. */
     static void readCapacity(MemorySegment initAttr, IbvQPInitAttr attributes) {
         MemorySegment capacity = initAttr.asSlice(Layout.QpInitAttr.CAP);
         IbvQPCap granted = attributes.cap();
@@ -71,7 +74,9 @@ final class QueuePairStructures {
         return structure;
     }
 
-    /** The library's structure as DiSNI's attributes, of which the mask says what is meant. */
+    /**
+     * Returns DiSNI's attributes of a library's structure; the mask tells which of them are valid.
+     */
     static IbvQpAttr attributes(MemorySegment structure, int mask) {
         IbvQpAttr attributes = new Foreign.QueuePairAttributes();
         attributes.setQpAttrMask(mask);

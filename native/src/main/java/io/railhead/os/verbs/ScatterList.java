@@ -4,8 +4,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Local memory of one work request, an array of struct ibv_sge: {@code clear}, {@code add} for each
- * stretch, then {@link DcInitiator#entries}, which copies it. Nothing is allocated after
+ * The local memory of one work request, an array of struct ibv_sge: {@code clear}, {@code add} for
+ * each range, then {@link DcInitiator#entries}, which copies it. Nothing is allocated after
  * construction. One thread at a time.
  */
 public final class ScatterList implements AutoCloseable {
@@ -26,7 +26,7 @@ public final class ScatterList implements AutoCloseable {
         return this;
     }
 
-    /** A stretch with nothing in it is allowed, and moves nothing. */
+    /** Adds a range. An empty one is allowed, and moves nothing. */
     public ScatterList add(int lkey, long address, int length) {
         if (size == capacity) {
             throw new IllegalStateException("the list is full: " + capacity);
@@ -48,7 +48,7 @@ public final class ScatterList implements AutoCloseable {
         return size;
     }
 
-    /** Of all stretches together. */
+    /** Returns the bytes of all ranges together. */
     public long bytes() {
         return bytes;
     }

@@ -15,7 +15,7 @@ import java.net.UnknownHostException;
 import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
-/** Socket addresses to and from struct sockaddr_in and sockaddr_in6. */
+/** Converts socket addresses to and from struct sockaddr_in and sockaddr_in6. */
 final class SocketAddresses {
     private static final ValueLayout.OfShort PORT = JAVA_SHORT.withOrder(ByteOrder.BIG_ENDIAN);
 
@@ -42,7 +42,7 @@ final class SocketAddresses {
         return structure;
     }
 
-    /** Null where the structure holds no internet address, as before anything was bound. */
+    /** Returns null if the structure holds no internet address, as before a bind. */
     static @Nullable InetSocketAddress decode(MemorySegment structure) {
         short family = structure.get(JAVA_SHORT, Layout.SockAddr.FAMILY);
         int port = Short.toUnsignedInt(structure.get(PORT, Layout.SockAddr.PORT));

@@ -7,20 +7,20 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** This process's descriptors of verbs devices, as the kernel lists them. */
+/** This process's descriptors of verbs devices, from the kernel's list. */
 final class VerbsDescriptors {
     private static final Path OWN = Path.of("/proc/self/fd");
     private static final String DEVICE = "/dev/infiniband/uverbs";
-    /** Of a context, or of a completion channel. */
+    /** The name of descriptors of a context or a completion channel. */
     private static final String EVENTS = "anon_inode:[infinibandevent]";
 
     private VerbsDescriptors() {}
 
     /**
-     * Closes all of them for the kernel, which then destroys whatever was made by them. The numbers
-     * stay taken, so that a library which closes them later closes nothing else.
+     * Closes the kernel's side of all of them, which destroys everything that was created by them.
+     * The numbers stay in use, so that a library which closes them later closes no other file.
      *
-     * @return how many
+     * @return the number of detached descriptors
      */
     static int detachAll() {
         int detached = 0;
@@ -42,7 +42,7 @@ final class VerbsDescriptors {
             String target = Files.readSymbolicLink(entry).toString();
             return target.startsWith(DEVICE) || target.equals(EVENTS);
         } catch (IOException e) {
-            // Closed meanwhile.
+            // The descriptor was closed meanwhile.
             return false;
         }
     }

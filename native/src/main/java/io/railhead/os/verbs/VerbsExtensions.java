@@ -17,23 +17,22 @@ import org.jspecify.annotations.Nullable;
 /**
  * Calls that DiSNI's types lack, on DiSNI's objects.
  *
- * <p>Failures of the library are {@link VerbsException}. Objects are closed by whoever created
- * them, once, and in this order: queue pairs, then completion queues, completion channels,
- * registrations, protection domains, ids, event channels, contexts. Memory that a queue pair's work
- * requests name may be freed once its completion was polled or the queue pair's destruction has
- * returned, not before.
+ * <p> Failures of the library throw {@link VerbsException}. The creator of an object closes it,
+ * once, and in this order: queue pairs, then completion queues, completion channels, registrations,
+ * protection domains, ids, event channels, contexts. Memory that a work request names may be freed
+ * only after its completion was polled, or the queue pair's destruction has returned.
  */
 public interface VerbsExtensions {
-    /** Names of the devices that rdma_cm can use now; empty where there are none. */
+    /** Returns the names of the devices that rdma_cm can use now; empty if there are none. */
     List<String> devices() throws IOException;
 
     /**
-     * The context that rdma_cm itself uses for a device, so that protection domains and completion
-     * queues made from it serve ids of that device. iWARP is refused with its reason.
+     * Returns the context that rdma_cm itself uses for a device, so that protection domains and
+     * completion queues from it serve ids of that device. iWARP is refused with its reason.
      */
     IbvContext open(String device) throws IOException;
 
-    /** Ends what {@link #open} began, after everything made from it. */
+    /** Closes a context of {@link #open}, after everything that was created from it. */
     void close(IbvContext context) throws IOException;
 
     String deviceName(IbvContext context) throws IOException;
@@ -52,13 +51,13 @@ public interface VerbsExtensions {
 
     void deregister(IbvMr registration) throws IOException;
 
-    /** To {@link RdmaCmId#connect} or {@link RdmaCmId#accept} with. */
+    /** Returns the parameters for {@link RdmaCmId#connect} or {@link RdmaCmId#accept}. */
     RdmaConnParam connParam(ConnectionParameters parameters) throws IOException;
 
-    /** What the peer said, with an event of a connection; it stays readable after the ack. */
+    /** Returns the peer's parameters in an event of a connection; readable after the ack too. */
     ConnectionParameters parameters(RdmaCmEvent event);
 
-    /** What an event says happened. */
+    /** Returns the type of an event. */
     static RdmaCmEvent.EventType typeOf(RdmaCmEvent event) {
         return List.of(RdmaCmEvent.EventType.values()).get(event.getEvent());
     }
@@ -66,34 +65,35 @@ public interface VerbsExtensions {
     /** Refuses a connection request; the peer gets REJECTED with the private data. */
     void reject(RdmaCmId id, ByteBuffer privateData) throws IOException;
 
-    /** Time until a packet is sent again: 4.096 µs × 2^exponent. Before connect or accept. */
+    /** Sets the retransmission timeout: 4.096 µs × 2^exponent. Before connect or accept. */
     void setAckTimeout(RdmaCmId id, int exponent) throws IOException;
 
-    /** Traffic class (DSCP × 4). Before the address is resolved, or on the listener. */
+    /** Sets the traffic class (DSCP × 4). Before the address is resolved, or on the listener. */
     void setTypeOfService(RdmaCmId id, int typeOfService) throws IOException;
 
-    /** Lets a listener take an address whose last connections are not yet forgotten. */
+    /** Lets a listener bind an address whose last connections still linger. */
     void setReuseAddress(RdmaCmId id) throws IOException;
 
-    /** A queue pair that rdma_cm knows nothing of, in RESET. */
+    /** Creates a queue pair that rdma_cm does not manage, in RESET. */
     IbvQP createQueuePair(IbvPd domain, IbvQPInitAttr attributes) throws IOException;
 
     /** Destroys a queue pair of {@link #createQueuePair}; on return no adapter uses its memory. */
     void destroyQueuePair(IbvQP queuePair) throws IOException;
 
-    /** Empty attributes, with their address handle and route, for {@link #modify}. */
+    /** Returns empty attributes, with their address handle and route, for {@link #modify}. */
     IbvQpAttr queuePairAttributes();
 
     /**
-     * What a queue pair of a connection is moved to a state with, as far as rdma_cm knows: to be
-     * changed where one knows better, for {@link #modify}. INIT once the address is resolved or a
-     * peer asks; RTR and RTS once both sides have spoken, or before {@link RdmaCmId#accept}.
+     * Returns the attributes that rdma_cm would use to move a connection's queue pair to a state;
+     * the caller may change them before {@link #modify}. INIT once the address is resolved or a
+     * peer has requested a connection. RTR and RTS once both sides have sent their parameters, or
+     * before {@link RdmaCmId#accept}.
      *
      * @param state {@code IbvQP.IBV_QPS_*}
      */
     IbvQpAttr connectionAttributes(RdmaCmId id, int state) throws IOException;
 
-    /** Completes, on CONNECT_RESPONSE, a connection whose queue pair is none of rdma_cm's. */
+    /** Completes a connection, on CONNECT_RESPONSE, if rdma_cm does not manage its queue pair. */
     void establish(RdmaCmId id) throws IOException;
 
     /** Sets the attributes that {@link IbvQpAttr#getQpAttrMask} names ({@link QueuePairMask}). */
@@ -103,30 +103,32 @@ public interface VerbsExtensions {
     void toError(IbvQP queuePair) throws IOException;
 
     /**
-     * What the queue pair has now.
+     * Returns the queue pair's current attributes.
      *
-     * @param mask the attributes wanted, {@link QueuePairMask}; the others mean nothing
+     * @param mask the attributes wanted, {@link QueuePairMask}; the others are undefined
      */
     IbvQpAttr query(IbvQP queuePair, int mask) throws IOException;
 
-    /** Readable when {@link #nextAsyncEvent} has something; never blocks. */
+    /**
+     * Returns a descriptor that is readable if {@link #nextAsyncEvent} has an event; never blocks.
+     */
     int asyncDescriptor(IbvContext context);
 
     /**
-     * The next event of the device, acknowledged; null when there is none now. A context that was
-     * open before may still hold events of then: what counts is the port's state now.
+     * Returns the next event of the device, acknowledged; null if there is none now. A context that
+     * was opened earlier may still hold old events: only the port's current state counts.
      */
     @Nullable
     AsyncEvent nextAsyncEvent(IbvContext context) throws IOException;
 
-    /** Room for a chain of sends, filled and posted again and again by one thread. */
+    /** Returns memory for a chain of sends, filled and posted repeatedly by one thread. */
     PreparedSends prepareSends(int requests, int entriesPerRequest);
 
     PreparedReceives prepareReceives(int requests, int entriesPerRequest);
 
-    /** Room for what one poll takes from a completion queue. */
+    /** Returns memory for the completions of one poll. */
     Completions completions(int capacity);
 
-    /** The library's words for a completion's status. */
+    /** Returns the library's text for a completion's status. */
     String statusText(int status) throws IOException;
 }

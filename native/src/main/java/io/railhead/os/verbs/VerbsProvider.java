@@ -9,8 +9,9 @@ import java.lang.invoke.VarHandle;
 
 /**
  * The provider behind DiSNI's API that calls rdma-core itself, so that no native library is needed
- * beside the distribution's. DiSNI 2.1 has no public way to set a provider: it keeps one in a
- * private static field and would construct its own JNI one. This one is put there first.
+ * besides the distribution's. DiSNI 2.1 has no public way to set a provider. It keeps one in a
+ * private static field, and would otherwise construct its own JNI provider. This one is stored
+ * there first.
  */
 public final class VerbsProvider extends RdmaProvider {
     private static final int VERSION = 36;
@@ -29,7 +30,7 @@ public final class VerbsProvider extends RdmaProvider {
      * Makes this the process's provider, before any of DiSNI's types is constructed. Installing it
      * again changes nothing.
      *
-     * @throws VerbsUnavailableException where this machine lacks what it needs
+     * @throws VerbsUnavailableException if this machine lacks a requirement
      */
     public static VerbsExtensions install() throws IOException {
         VarHandle field = field();
@@ -46,9 +47,9 @@ public final class VerbsProvider extends RdmaProvider {
     }
 
     /**
-     * Has rdma-core let go of devices that have gone: it holds every device of the machine, used or
-     * not, and some are not gone before. To be called again and again. Any thread; nothing where
-     * rdma-core is not in use.
+     * Makes rdma-core release removed devices. It holds every device of the machine, used or not,
+     * and some removals wait for that. Call repeatedly. Any thread; does nothing if rdma-core is
+     * not in use.
      */
     public static void releaseRemoved() {
         if (field().getVolatile() instanceof VerbsProvider ours) {

@@ -2,7 +2,9 @@ package io.railhead.os.verbs;
 
 import java.io.IOException;
 
-/** This machine cannot do verbs, or not this way; the message says what is missing. */
+/**
+ * Verbs are not available on this machine, or not in this way; the message names what is missing.
+ */
 public final class VerbsUnavailableException extends IOException {
     private static final long serialVersionUID = 1L;
 

@@ -33,7 +33,7 @@ final class WorkRequests {
         }
     }
 
-    /** enum ibv_mtu has no others. */
+    /** Checks an MTU: enum ibv_mtu has no other values. */
     static void requireMtu(int bytes) {
         if (bytes < 256 || bytes > 4096 || Integer.bitCount(bytes) != 1) {
             throw new IllegalArgumentException(

@@ -8,9 +8,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests of one channel that wait for their answers, as the gateway counts them: no more than
- * credits, no id twice. Open addressing; nothing is allocated after construction. The channel's own
- * thread only.
+ * The unanswered requests of one channel, as the gateway counts them: at most as many as credits,
+ * and no id twice. A hash table with open addressing; allocates nothing after construction. The
+ * channel's own thread only.
  */
 public final class OutstandingRequests {
     private final int maxRequests;
@@ -32,7 +32,7 @@ public final class OutstandingRequests {
         this.cancelled = new boolean[capacity];
     }
 
-    /** Takes a request in; throws where the peer has no credit left, or uses the id already. */
+    /** Adds a request; throws if the peer has no credit left or uses the id already. */
     public void add(int id, RequestOperation operation) throws MessageException {
         if (size == maxRequests) {
             throw new MessageException("requests must be within the credits: " + maxRequests);
@@ -54,7 +54,10 @@ public final class OutstandingRequests {
         return find(id) >= 0;
     }
 
-    /** Whether the request is outstanding and is given up now, for the first time. */
+    /**
+     * Marks an outstanding request as cancelled; false if there is none, or it was cancelled
+     * before.
+     */
     public boolean tryCancel(int id) {
         int at = find(id);
         if (at < 0 || cancelled[at]) {
@@ -64,14 +67,14 @@ public final class OutstandingRequests {
         return true;
     }
 
-    /** Whether the request was outstanding; it is no longer. */
+    /** Removes a request; false if it was not outstanding. */
     public boolean remove(int id) {
         int hole = find(id);
         if (hole < 0) {
             return false;
         }
         size--;
-        // Whoever was pushed past the hole moves back, so that no search ends too early.
+        // Entries that were displaced past the hole move back, so that no search ends too early.
         for (int at = (hole + 1) & mask; operations[at] != null; at = (at + 1) & mask) {
             if (((at - home(ids[at])) & mask) >= ((at - hole) & mask)) {
                 ids[hole] = ids[at];
@@ -89,8 +92,8 @@ public final class OutstandingRequests {
     }
 
     /**
-     * What to say of the outstanding requests when the session is over and nothing touches its
-     * buffers: those that store nothing were not served; of the others nobody knows.
+     * Returns final answers for a session that is over, once nothing touches its buffers. Requests
+     * that store nothing were not served; writes get no answer, since their outcome is unknown.
      */
     public List<Answer> unserved(String code) {
         List<Answer> answers = new ArrayList<>();

@@ -7,28 +7,31 @@ import io.railhead.rdma.session.PeerSession;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
-/** A peer's channel as the handler of its requests sees it. */
+/** A peer's channel, as the handler of its requests uses it. */
 public interface RequestChannel {
 
     PeerSession session();
 
-    /** The channel's own thread. Refuses nothing: what comes after the channel's end still runs. */
+    /**
+     * Returns an executor on the channel's own thread. It refuses nothing: tasks still run after
+     * the channel's end.
+     */
     Executor executor();
 
     /**
-     * Sends the answer of one outstanding request. Every write of the request's transfer has
-     * completed, or is fenced. After the channel's end, nothing happens. Any thread.
+     * Sends the answer of one outstanding request. Every write of the request's transfer must have
+     * completed, or be fenced. Does nothing after the channel's end. Any thread.
      */
     void answer(Answer answer);
 
     /**
-     * The hit path: writes the slices one after another from the window's start, then sends the
-     * answer. If a write fails, the rest is fenced and the request is answered with status 0 and
-     * the reason instead. The channel's own thread only.
+     * Serves a hit: writes the slices one after another from the window's start, then sends the
+     * answer. If a write fails, the rest is fenced, and the request is answered with status 0 and
+     * the reason. The channel's own thread only.
      *
-     * @param ownedSlices owned by the channel from the call on, whatever happens; the array stays
-     *            the caller's
-     * @param count how many of the array there are; together no longer than the window
+     * @param ownedSlices the channel owns the slices from the call on, whatever happens; the array
+     *            stays the caller's
+     * @param count the number of slices in the array; together no longer than the window
      */
     void deliver(RemoteBuffer window, @Nullable PageSlice[] ownedSlices, int count, Answer answer);
 }

@@ -3,7 +3,7 @@ package io.railhead.rdma.channel;
 import io.railhead.protocol.channel.Answer;
 import io.railhead.protocol.channel.RequestView;
 
-/** Serves nothing. */
+/** Declines every request. */
 final class Unsupported implements RequestHandler {
 
     @Override

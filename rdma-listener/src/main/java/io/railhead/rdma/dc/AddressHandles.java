@@ -16,9 +16,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The ways to peers' ports, kept for the next request: making one asks the kernel for the peer's
- * hardware address, which may take seconds, and is done elsewhere. A way that nobody uses goes when
- * there are too many, the one used longest ago first, or when it led nowhere. Poller only.
+ * The cache of address handles to peers' ports. Creating a handle asks the kernel for the peer's
+ * hardware address, which may take seconds, so it runs on another thread. An unused handle is
+ * destroyed when there are too many, the least recently used first, or when it proved unreachable.
+ * Poller only.
  */
 final class AddressHandles {
     private static final Logger log = LoggerFactory.getLogger(AddressHandles.class);
@@ -27,28 +28,28 @@ final class AddressHandles {
     private final Maker maker;
     private final Executor resolvers;
     private final Executor poller;
-    /** By use, the oldest first. */
+    /** In order of use, the least recent first. */
     private final Map<Place, Way> ways = new LinkedHashMap<>(16, 0.75f, true);
     private boolean isClosed;
 
     /** A port, as tokens name it. */
     record Place(InetAddress gid, int lid) {}
 
-    /** Blocks. */
+    /** Creates a handle. Blocks. */
     interface Maker {
         AddressHandle make(Place place) throws IOException;
     }
 
-    /** Who wants a way. Poller only. */
+    /** The receiver of a handle. Poller only. */
     interface Asker {
 
-        /** It has the way now, until {@link AddressHandles#release}. */
+        /** Takes the handle, which is in use until {@link AddressHandles#release}. */
         void found(Way way);
 
         void notFound(String reason);
     }
 
-    /** A way to one place. Poller only. */
+    /** A handle to one place, perhaps still being created. Poller only. */
     static final class Way {
         private final Place place;
         private final List<Asker> askers = new ArrayList<>();
@@ -70,8 +71,8 @@ final class AddressHandles {
     }
 
     /**
-     * @param most that are kept
-     * @param resolvers where they are made and destroyed
+     * @param most the most handles that are kept
+     * @param resolvers create and destroy handles
      */
     AddressHandles(int most, Maker maker, Executor resolvers, Executor poller) {
         this.most = most;
@@ -131,7 +132,7 @@ final class AddressHandles {
         }
     }
 
-    /** It led nowhere: who asks next gets a new one. */
+    /** Drops a handle that proved unreachable: the next request creates another. */
     void forget(Way way) {
         if (ways.remove(way.place, way)) {
             way.isForgotten = true;
@@ -175,7 +176,10 @@ final class AddressHandles {
         return ways.size();
     }
 
-    /** After the last user. What is still being made is given back once it is there. */
+    /**
+     * Closes the cache after the last user. A handle that is still being created is destroyed when
+     * it is ready.
+     */
     void close() {
         isClosed = true;
         List.copyOf(ways.values()).forEach(this::forget);

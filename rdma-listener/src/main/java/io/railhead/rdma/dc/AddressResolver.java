@@ -8,7 +8,7 @@ import io.railhead.os.verbs.Mlx5;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** Resolves the way of packets to a port, as configured; any thread, and slow. */
+/** Creates address handles for ports as configured; any thread, and slow. */
 record AddressResolver(Adapter adapter, Mlx5 mlx5, DcFabricConfig config, SourceGids gids) {
 
     AddressHandle make(AddressHandles.Place place) throws IOException {

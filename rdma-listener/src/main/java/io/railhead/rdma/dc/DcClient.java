@@ -4,11 +4,11 @@ import io.railhead.rdma.session.ClientSession;
 import java.net.InetAddress;
 
 /**
- * A target that a token named: nothing was opened for it, and it is told nothing. What its key
- * allows only its own adapter knows.
+ * A DC target that a token named. No session was opened for it, and it is sent no message. Only the
+ * client's own adapter knows what the key allows.
  *
- * @param principal who signed the token
- * @param tenant the principal's: initiators are shared within one, and never between two
+ * @param principal the signer of the token
+ * @param tenant the principal's tenant: initiators are shared within one, never between two
  * @param gid of the target's port, as an address
  * @param lid of it, on InfiniBand; 0 on RoCE
  * @param number of the target, 24 bits
@@ -37,7 +37,7 @@ public record DcClient(String principal, String tenant, InetAddress gid, int lid
         return DcFabric.NAME;
     }
 
-    /** Whether it still is can only be tried. */
+    /** Returns true: whether the target exists shows only when it is used. */
     @Override
     public boolean isOpen() {
         return true;

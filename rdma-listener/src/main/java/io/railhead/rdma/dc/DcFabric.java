@@ -31,15 +31,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One-sided delivery over dynamically connected queue pairs of an mlx5 adapter: nobody connects,
- * and a token alone says where bytes go. Each tenant has initiators of its own, and each of these
- * carries one request at a time, so that resetting it stops that request and no other.
+ * One-sided delivery over dynamically connected queue pairs of an mlx5 adapter. No client connects:
+ * the token alone says where bytes go. Each tenant has its own initiators. Each initiator carries
+ * one request at a time, so that a reset stops that request and no other.
  *
- * <p> Threads: {@code dc-control} looks at the port, and makes, resets and destroys initiators;
- * {@code dc-resolver-…} find ways to peers; the poller ({@code dc-poller-…}) alone posts.
+ * <p> Threads: {@code dc-control} watches the port, and creates, resets and destroys initiators;
+ * {@code dc-resolver-…} create address handles; only the poller ({@code dc-poller-…}) posts.
  */
 public final class DcFabric implements Fabric {
-    /** What tokens with an adapter's GID lead to. */
+    /** The name of this fabric. */
     public static final String NAME = "dc";
     private static final Logger log = LoggerFactory.getLogger(DcFabric.class);
     private static final int LOOK_MILLIS = 250;
@@ -56,9 +56,9 @@ public final class DcFabric implements Fabric {
     /**
      * Opens the device.
      *
-     * @param clientSessions hear of principals that name memory which is not theirs
-     * @param devices as they are now: reads sysfs
-     * @throws IOException where the device is none of mlx5's, or the library failed
+     * @param clientSessions learn of principals that named memory which they may not use
+     * @param devices returns the current devices: reads sysfs
+     * @throws IOException if the device is not an mlx5 one, or the library failed
      */
     public DcFabric(DcFabricConfig config, VerbsExtensions verbs, Mlx5 mlx5,
             Supplier<List<RdmaDevice>> devices, ClientSessions clientSessions) throws IOException {
@@ -90,7 +90,7 @@ public final class DcFabric implements Fabric {
                 port.mtu(), config.sending().trafficClass());
     }
 
-    /** The machine's own devices, and its libraries. */
+    /** Opens the fabric with the machine's own devices and libraries. */
     public static DcFabric open(DcFabricConfig config, VerbsExtensions verbs,
             ClientSessions clientSessions)
             throws IOException {
@@ -101,7 +101,7 @@ public final class DcFabric implements Fabric {
         try {
             port.look();
         } catch (RuntimeException | Error e) {
-            // Else it would not be called again.
+            // An exception would cancel the periodic task.
             log.error("dc-control", e);
         }
     }
@@ -121,7 +121,10 @@ public final class DcFabric implements Fabric {
         return port.isDeviceLost();
     }
 
-    /** Down also while so many of the tenant's requests wait that one more would not be served. */
+    /**
+     * Returns down also while so many of the tenant's requests wait that one more would not be
+     * served.
+     */
     @Override
     public Health health(ClientSession clientSession) {
         Health health = health();
@@ -134,7 +137,7 @@ public final class DcFabric implements Fabric {
                 : health;
     }
 
-    /** Pins the slab: slow. */
+    /** Registers the slab, which pins it: slow. */
     @Override
     public void register(Slab slab) {
         try {

@@ -10,11 +10,12 @@ import java.util.OptionalInt;
  *
  * @param device such as {@code mlx5_0}
  * @param port of the device, from 1
- * @param gids which of the port's GIDs packets may leave from
- * @param key that targets were made with: clients must have the same
- * @param mtu payload bytes of a packet: clients must have the same, for nothing is negotiated, and
- *            where they differ requests complete whose bytes never arrive. Empty: the port's
- * @param spin how long the poller looks on, at most, before it sleeps
+ * @param gids the GIDs of the port that packets may leave from
+ * @param key the DC key, which clients must use for their targets
+ * @param mtu payload bytes of a packet; empty for the port's. Clients must use the same, since it
+ *            is not negotiated: with another one, requests complete although their bytes never
+ *            arrive
+ * @param spin the longest time that the poller spins before it sleeps
  */
 public record DcFabricConfig(String device, int port, GidRequest gids, DcKey key, OptionalInt mtu,
         Pool pool, Sending sending, OutstandingBytes outstanding, Duration spin) {
@@ -46,16 +47,16 @@ public record DcFabricConfig(String device, int port, GidRequest gids, DcKey key
     }
 
     /**
-     * The initiators of one tenant. Each carries one request at a time; as many requests again may
-     * wait for one, and further ones are declined.
+     * The initiators of one tenant. Each carries one request at a time. As many requests again may
+     * wait for an initiator, and further ones are declined.
      *
-     * @param initiators at most; they are made as they are needed
-     * @param requests that one's send queue holds
+     * @param initiators the most initiators; created on demand
+     * @param requests the depth of an initiator's send queue
      * @param entries of a work request's scatter list; less where the device has less
-     * @param readDepth READs outstanding at a time; less where the device has less
-     * @param completions of the adapter's one completion queue: initiators that do not fit are not
-     *            made
-     * @param handles of addresses that are kept for the next request
+     * @param readDepth the most outstanding READs; less if the device supports less
+     * @param completions the depth of the one completion queue: initiators that do not fit are not
+     *            created
+     * @param handles the most address handles that are kept
      */
     public record Pool(int initiators, int requests, int entries, int readDepth, int completions,
             int handles) {
@@ -88,12 +89,12 @@ public record DcFabricConfig(String device, int port, GidRequest gids, DcKey key
     }
 
     /**
-     * How packets travel.
+     * The attributes of packets.
      *
-     * @param ackTimeout one is sent again after 4.096 µs × 2^this
-     * @param retryCount before a peer counts as dead
-     * @param rnrRetry while a target is not ready
-     * @param hopLimit routers that may pass one on, and one
+     * @param ackTimeout a packet is sent again after 4.096 µs × 2^this
+     * @param retryCount retries before a peer counts as dead
+     * @param rnrRetry retries while a target is not ready
+     * @param hopLimit the most routers on the way, plus one
      * @param trafficClass DSCP × 4
      * @param serviceLevel 0 to 15; over Ethernet the priority, 0 to 7
      */
@@ -111,7 +112,7 @@ public record DcFabricConfig(String device, int port, GidRequest gids, DcKey key
         }
     }
 
-    /** Bytes posted and not completed, at most. */
+    /** The most bytes that may be posted and not completed. */
     public record OutstandingBytes(long perPrincipal, long perPort) {
         public static final OutstandingBytes DEFAULT = new OutstandingBytes(64L << 20,
                 256L << 20);

@@ -24,8 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The poller of the fabric, its completion queue, and what only it touches: the initiators and the
- * requests that have one or wait.
+ * The poller of the fabric with its completion queue. It alone touches the initiators, and the
+ * requests that use or await one.
  */
 final class DcPollerGroup implements CompletionHandler, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(DcPollerGroup.class);
@@ -41,13 +41,16 @@ final class DcPollerGroup implements CompletionHandler, AutoCloseable {
     private final PortBudgets budgets;
     private final WorkRequestBuilder workRequestBuilder;
     private final CloseStack closeStack = new CloseStack();
-    /** Those with something that waits and an initiator, each once; some find no room. */
+    /**
+     * Transfers with waiting slices and an initiator, each once; some may find no room in its send
+     * queue.
+     */
     private final Deque<DcTransfer> ready = new ArrayDeque<>();
     private volatile boolean closing;
 
     /**
-     * @param control runs what waits for the adapter
-     * @param resolvers run what waits for the network
+     * @param control runs calls that wait for the adapter
+     * @param resolvers run calls that wait for the network
      */
     DcPollerGroup(DcDevice device, Executor control, Executor resolvers,
             ClientSessions clientSessions, FabricCounts counts) throws IOException {
@@ -65,7 +68,7 @@ final class DcPollerGroup implements CompletionHandler, AutoCloseable {
         handles = new AddressHandles(config.pool().handles(),
                 new AddressResolver(adapter, device.mlx5(), config, device.gids())::make, resolvers,
                 poller);
-        // Whoever gives back is on the poller, which looks again at once.
+        // Budgets are given back on the poller, which looks again at once, so no waker is needed.
         budgets = new PortBudgets(config.outstanding().perPrincipal(),
                 config.outstanding().perPort(), _ -> {});
         workRequestBuilder = new WorkRequestBuilder(adapter.slabKeys(),
@@ -102,12 +105,12 @@ final class DcPollerGroup implements CompletionHandler, AutoCloseable {
         return initiators.pool(peer.tenant());
     }
 
-    /** Any thread. */
+    /** Returns whether the fabric is closing. Any thread. */
     boolean isClosing() {
         return closing;
     }
 
-    /** The transfer may have something to post. */
+    /** Queues a transfer that may have something to post. */
     void ready(DcTransfer transfer) {
         if (!transfer.isQueued()) {
             transfer.queued(true);
@@ -178,7 +181,7 @@ final class DcPollerGroup implements CompletionHandler, AutoCloseable {
         }
     }
 
-    /** Gives each request that waits one turn; how many posted something. */
+    /** Gives each waiting transfer one turn; returns how many posted something. */
     private int pump() {
         int active = 0;
         for (int left = ready.size(); left > 0; left--) {
@@ -189,7 +192,7 @@ final class DcPollerGroup implements CompletionHandler, AutoCloseable {
         return active;
     }
 
-    /** Posts what there is room for, with one call; whether there was anything. */
+    /** Posts the slices that fit, by one call; returns whether there were any. */
     private boolean post(DcTransfer transfer) {
         WorkRequestBuilder.Route route = transfer.findRoute();
         if (route == null) {
@@ -230,10 +233,10 @@ final class DcPollerGroup implements CompletionHandler, AutoCloseable {
     }
 
     /**
-     * A failure of this side: nothing of the chain is posted.
+     * Handles a failure on this side, after which nothing of the batch is posted.
      *
-     * @param room that there was before it
-     * @param appending the slice whose requests may be there in part; null if none is
+     * @param room the send queue's room before the batch
+     * @param appending the slice whose requests may have been added in part; null if none
      */
     private static void forget(WorkRequestBuilder.Route route, DcTransfer transfer, int room,
             @Nullable DcWork appending, Throwable e) {
@@ -285,7 +288,7 @@ final class DcPollerGroup implements CompletionHandler, AutoCloseable {
         return ended;
     }
 
-    /** After {@link #end} has completed. */
+    /** Closes the poller, after {@link #end} has completed. */
     @Override
     public void close() {
         poller.close();

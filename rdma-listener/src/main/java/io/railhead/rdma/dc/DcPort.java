@@ -11,8 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The port that initiators send by. Its state is the control thread's to change and anyone's to
- * read.
+ * The port that initiators send from. The control thread changes its state, any thread reads it.
  */
 final class DcPort {
     private static final Logger log = LoggerFactory.getLogger(DcPort.class);
@@ -36,7 +35,7 @@ final class DcPort {
         this.characterDevice = RdmaDevices.findCharacterDevice(adapter.device());
     }
 
-    /** Whether the device has gone, or is about to. Any thread. */
+    /** Returns whether the device was, or is about to be, removed. Any thread. */
     boolean isDeviceLost() {
         return isDeviceLost;
     }
@@ -49,12 +48,12 @@ final class DcPort {
         return isEthernet;
     }
 
-    /** Payload bytes of each packet: what clients must have, too. */
+    /** Returns the payload bytes of each packet, which clients must use too. */
     int mtu() {
         return config.mtu().orElse(activeMtu);
     }
 
-    /** Reads what the device reports, and looks at the port. */
+    /** Reads the device's events, and checks the port. */
     void look() {
         readEvents();
         isDeviceLost |= characterDevice.isPresent()

@@ -32,10 +32,11 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 /**
- * Moves bytes from a port to a target on the same port, through the fabric as a gateway has it, and
- * compares them: a wrong path MTU, for one, completes without moving any. Blocks for seconds.
+ * Moves bytes between a port and a target on the same port, through the gateway's own fabric, and
+ * compares them. A wrong path MTU, for example, completes without moving any byte. Blocks for
+ * seconds.
  *
- * @param devices as they are now
+ * @param devices returns the current devices
  */
 public record DcSelfTest(DcFabricConfig config, VerbsExtensions verbs, Mlx5 mlx5,
         Supplier<List<RdmaDevice>> devices) {
@@ -47,14 +48,14 @@ public record DcSelfTest(DcFabricConfig config, VerbsExtensions verbs, Mlx5 mlx5
     private static final long PATIENCE_SECONDS = 20;
 
     /**
-     * What it took.
+     * The result of the test.
      *
      * @param mtu payload bytes of a packet
-     * @param bytes moved each way
+     * @param bytes the bytes moved in each direction
      */
     public record Outcome(int mtu, long bytes, Duration write, Duration read) {}
 
-    /** Throws with what went wrong, in one line. */
+    /** Runs the test; throws one line with the fault. */
     public Outcome run() throws IOException {
         ClientSessions clientSessions = new ClientSessions(Duration.ofSeconds(PATIENCE_SECONDS), 1,
                 1);
@@ -67,7 +68,7 @@ public record DcSelfTest(DcFabricConfig config, VerbsExtensions verbs, Mlx5 mlx5
         }
     }
 
-    /** Closes the fabric before the memory that it may touch. */
+    /** Runs the test, and closes the fabric before the memory that it may touch. */
     private Outcome run(DcFabric fabric, MemorySegment memory) throws IOException {
         try (PageMemory pages = PageMemory.open(
                 new MemoryConfig(MEMORY_BYTES, BYTES, 0, false), fabric::register)) {

@@ -20,15 +20,15 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request's slices on their way to or from a target. It has an initiator to itself from its
- * first slice until none of its slices is left, and asks for one again should more come.
+ * One request's slices on their way to or from a target. It has an initiator to itself while it has
+ * slices, and requests another if more come later.
  *
  * <pre>
  *   slices ──▶ waiting ──way to the target, initiator, room──▶ posted ──▶ ended
  *                 └───────── stopped: dropped                    └── initiator reset: ended
  * </pre>
  *
- * What is stopped, by a failure or a fence, stays so. Poller only, where nothing else is said.
+ * A transfer that a failure or a fence stopped stays stopped. Poller only, unless said otherwise.
  */
 final class DcTransfer implements Transfer, AddressHandles.Asker {
     private final DcPollerGroup rail;
@@ -36,7 +36,7 @@ final class DcTransfer implements Transfer, AddressHandles.Asker {
     private final RemoteBuffer buffer;
     private final Deque<DcWork> waiting = new ArrayDeque<>();
     private final List<CompletableFuture<Void>> fences = new ArrayList<>();
-    /** Why nothing more is posted. Written by the poller and by who fences. */
+    /** Why nothing more is posted. Written by the poller and by a fence. */
     private volatile @Nullable TransferException stopped;
     private boolean isAsking;
     private boolean isQueued;
@@ -51,7 +51,6 @@ final class DcTransfer implements Transfer, AddressHandles.Asker {
         this.buffer = buffer;
     }
 
-    // ---- for the request, on its own thread
 
     @Override
     public CompletionStage<Void> write(PageSlice ownedSlice, long bufferOffset) {
@@ -79,7 +78,7 @@ final class DcTransfer implements Transfer, AddressHandles.Asker {
         return stop == null ? buffer.findRefusal(bytes, offset) : stop;
     }
 
-    /** Asked on the caller's thread, and again before anything is posted. */
+    /** Checked on the caller's thread, and again before anything is posted. */
     private @Nullable TransferException findReasonToStop() {
         TransferException stop = stopped;
         return stop == null && rail.isClosing()
@@ -96,7 +95,6 @@ final class DcTransfer implements Transfer, AddressHandles.Asker {
         return ends;
     }
 
-    // ---- on the poller
 
     private void fence(TransferException reason, CompletableFuture<Void> ends) {
         fences.add(ends);
@@ -107,7 +105,7 @@ final class DcTransfer implements Transfer, AddressHandles.Asker {
         stop(reason);
     }
 
-    /** Nothing more of it is posted; what is posted is the adapter's until it says otherwise. */
+    /** Stops posting. Posted slices stay with the adapter until their completion. */
     void stop(TransferException reason) {
         if (stopped == null) {
             stopped = reason;
@@ -122,7 +120,7 @@ final class DcTransfer implements Transfer, AddressHandles.Asker {
         settle();
     }
 
-    /** Why what was posted did not arrive. */
+    /** Returns why posted bytes did not arrive. */
     TransferException broken() {
         TransferException stop = findReasonToStop();
         return stop != null ? stop : new TransferException(Reason.PEER_GONE, "the request broke");
@@ -146,7 +144,7 @@ final class DcTransfer implements Transfer, AddressHandles.Asker {
     @Override
     public void found(AddressHandles.Way found) {
         way = found;
-        // The search may have taken long, and nobody could stop what waited for it alone.
+        // The address handle may have taken long, and the transfer may have been stopped meanwhile.
         if (findNext() == null) {
             isAsking = false;
             releaseWay();
@@ -168,7 +166,7 @@ final class DcTransfer implements Transfer, AddressHandles.Asker {
         stop(reason);
     }
 
-    /** It has the initiator now, until nothing of it waits or is posted. */
+    /** Takes the initiator, until no slice waits or is posted. */
     void granted(Initiator initiator) {
         isAsking = false;
         initiator.user(this);
@@ -178,7 +176,7 @@ final class DcTransfer implements Transfer, AddressHandles.Asker {
         rail.ready(this);
     }
 
-    /** A slice that was posted has ended. */
+    /** Handles the end of a posted slice. */
     void ended() {
         posted--;
         settle();
@@ -212,14 +210,15 @@ final class DcTransfer implements Transfer, AddressHandles.Asker {
         way = null;
     }
 
-    /** What was posted says that nobody is there: the next request looks for another way. */
+    /**
+     * Drops the address handle, since its peer was unreachable: the next request creates another.
+     */
     void forgetWay() {
         if (way != null) {
             rail.handles().forget(way);
         }
     }
 
-    // ---- for who posts
 
     boolean isQueued() {
         return isQueued;
@@ -229,15 +228,13 @@ final class DcTransfer implements Transfer, AddressHandles.Asker {
         isQueued = now;
     }
 
-    /** Where its slices go now; null while it has no initiator that could take one. */
+    /** Returns the route of the next slices; null while there is no usable initiator. */
     WorkRequestBuilder.@Nullable Route findRoute() {
         WorkRequestBuilder.Route now = route;
         return now == null || now.initiator().isBroken() ? null : now;
     }
 
-    /**
-     * The slice to be posted next; null where there is none, or it is not to be posted any more.
-     */
+    /** Returns the next slice to post; null if there is none, or the transfer was stopped. */
     @Nullable
     DcWork findNext() {
         TransferException stop = findReasonToStop();
@@ -247,7 +244,7 @@ final class DcTransfer implements Transfer, AddressHandles.Asker {
         return waiting.peek();
     }
 
-    /** The slice of {@link #findNext} is being posted. */
+    /** Removes the slice of {@link #findNext}, which is being posted. */
     void taken() {
         waiting.remove();
         posted++;

@@ -5,9 +5,9 @@ import io.railhead.rdma.TransferException;
 import io.railhead.rdma.poller.Work;
 
 /**
- * One slice on its way to or from a target, and the message that brings it to the poller.
+ * One slice on its way to or from a target, and the task that brings it to the poller.
  *
- * @param remote its first byte's address in the peer
+ * @param remote the peer's address of its first byte
  */
 record DcWork(DcTransfer transfer, OwnedSlice slice, long remote) implements Work, Runnable {
 
@@ -26,7 +26,7 @@ record DcWork(DcTransfer transfer, OwnedSlice slice, long remote) implements Wor
         transfer.ended();
     }
 
-    /** It was never posted. */
+    /** Ends a slice that was never posted. */
     void dropped(TransferException reason) {
         slice.end(reason, transfer.counts());
     }

@@ -6,8 +6,8 @@ import io.railhead.rdma.poller.SendQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A send queue that one request has at a time. Poller only, but its queue pair, which is the
- * control thread's while it is made, reset or destroyed.
+ * A send queue that one request has at a time. Poller only, except that the control thread has the
+ * queue pair while it creates, resets or destroys it.
  *
  * <pre>
  *   made ──▶ OPEN ──a request fails or is fenced──▶ BROKEN ──reset, connected──▶ OPEN
@@ -42,7 +42,7 @@ final class Initiator {
         return sends;
     }
 
-    /** It was connected anew: completions of before are not its own any more. */
+    /** Takes a new id after a reset, so that earlier completions are recognised as stale. */
     void connected(int freshId, int withMtu) {
         id = freshId;
         mtu = withMtu;
@@ -56,7 +56,7 @@ final class Initiator {
         return mtu;
     }
 
-    /** What a completion of the request at this position says. */
+    /** Returns the id that a completion of the request at this position carries. */
     long requestId(long position) {
         return ((long) id << Integer.SIZE) | (position & 0xffff_ffffL);
     }
@@ -81,7 +81,7 @@ final class Initiator {
         return state != QueuePairState.OPEN;
     }
 
-    /** Whose requests it carries; null while nobody has it. */
+    /** Returns the transfer that has the initiator; null if none has. */
     @Nullable
     DcTransfer user() {
         return user;

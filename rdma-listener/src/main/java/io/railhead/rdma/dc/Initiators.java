@@ -19,9 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The life of all initiators: made, reset and destroyed by the control thread, since each of these
- * waits for the adapter, and otherwise the poller's. Their requests always fit into the completion
- * queue: one that would not is not made. Poller only, where nothing else is said.
+ * All initiators. The control thread creates, resets and destroys them, since these calls wait for
+ * the adapter; otherwise the poller owns them. Their requests always fit into the completion queue:
+ * an initiator that would not fit is not created. Poller only, unless said otherwise.
  */
 final class Initiators {
     private static final Logger log = LoggerFactory.getLogger(Initiators.class);
@@ -48,8 +48,8 @@ final class Initiators {
     private volatile boolean closing;
 
     /**
-     * @param completions that the queue holds
-     * @param control runs what blocks, one thing after another
+     * @param completions the depth of the completion queue
+     * @param control runs blocking calls, one at a time
      */
     Initiators(DcDevice device, IbvCQ queue, int completions, Executor poller, Executor control,
             FabricCounts counts) {
@@ -69,12 +69,12 @@ final class Initiators {
         return Math.min(adapter.limits().scatterEntries(), adapter.limits().readScatterEntries());
     }
 
-    /** Of each request's scatter list. */
+    /** Returns the entries of each request's scatter list. */
     int entriesPerRequest() {
         return capacity.entries();
     }
 
-    /** Any thread. */
+    /** Returns the pool of a tenant. Any thread. */
     @Nullable
     TenantPool findPool(String tenant) {
         return pools.get(tenant);
@@ -85,16 +85,17 @@ final class Initiators {
                 name -> new TenantPool(name, config.pool().initiators(), this));
     }
 
-    /** The initiator that a completion is of; null if that is gone, or was reset since. */
+    /**
+     * Returns the initiator that a completion belongs to; null if it is gone or was reset since.
+     */
     @Nullable
     Initiator find(int id) {
         Initiator initiator = slots[id % SLOTS];
         return initiator == null || initiator.id() != id ? null : initiator;
     }
 
-    // ---- making
 
-    /** Has one made for the pool, which hears of it later; false where there is no room. */
+    /** Creates an initiator for the pool, which is told later; false if there is no room. */
     boolean tryMake(TenantPool pool) {
         if (closing) {
             return false;
@@ -109,7 +110,10 @@ final class Initiators {
         return true;
     }
 
-    /** Another tenant's that is idle goes; where there is none, who waits has to. */
+    /**
+     * Destroys an idle initiator of another tenant; if there is none, the pool's requests must
+     * wait.
+     */
     private void makeRoom(TenantPool pool) {
         for (TenantPool other : pools.values()) {
             Initiator idle = other.equals(pool) ? null : other.takeFree();
@@ -124,7 +128,7 @@ final class Initiators {
         }
     }
 
-    /** Control thread. */
+    /** Creates an initiator on the control thread. */
     private void make(TenantPool pool) {
         DcInitiator made = null;
         try {
@@ -185,7 +189,7 @@ final class Initiators {
         return generation << SLOT_BITS;
     }
 
-    /** Connected, and nobody's. */
+    /** Adds a connected initiator to its pool. */
     private void join(Initiator initiator) {
         if (closing) {
             destroy(initiator);
@@ -194,14 +198,13 @@ final class Initiators {
         }
     }
 
-    // ---- resetting
 
-    /** Whether it sends packets of the length that the port has now. */
+    /** Returns whether the initiator uses the port's current MTU. */
     boolean isCurrent(Initiator initiator) {
         return initiator.mtu() == device.port().mtu();
     }
 
-    /** Its request goes no further: once it was reset, the adapter touches none of its memory. */
+    /** Stops the initiator's request: after the reset the adapter touches none of its memory. */
     void fail(Initiator initiator, TransferException reason) {
         if (initiator.isBroken()) {
             return;
@@ -213,13 +216,13 @@ final class Initiators {
         }
     }
 
-    /** Takes it out of use, and connects it again. */
+    /** Takes the initiator out of use, and reconnects it. */
     void reset(Initiator initiator) {
         enter(initiator, QueuePairState.BROKEN);
         control.execute(() -> resetNow(initiator));
     }
 
-    /** Control thread. */
+    /** Resets an initiator on the control thread. */
     private void resetNow(Initiator initiator) {
         try {
             initiator.queuePair().reset();
@@ -250,21 +253,23 @@ final class Initiators {
         join(initiator);
     }
 
-    // ---- destroying
 
-    /** It is nobody's. */
+    /** Destroys an initiator that no request has. */
     private void destroy(Initiator initiator) {
         enter(initiator, QueuePairState.BROKEN);
         control.execute(() -> destroyNow(initiator));
     }
 
-    /** Control thread. */
+    /** Destroys an initiator on the control thread. */
     private void destroyNow(Initiator initiator) {
         boolean isGone = adapter.tryDestroy(initiator.queuePair()::close);
         poller.execute(() -> destroyed(initiator, isGone));
     }
 
-    /** One that is kept ends none of its slices: the adapter may touch them for ever. */
+    /**
+     * Handles the end of a destruction. An initiator that is kept ends none of its slices: the
+     * adapter may touch them for ever.
+     */
     private void destroyed(Initiator initiator, boolean isGone) {
         slots[initiator.id() % SLOTS] = null;
         if (isGone) {
@@ -296,7 +301,7 @@ final class Initiators {
         }
     }
 
-    /** Ends every request; completes when no initiator is left but those kept for good. */
+    /** Ends every request; completes when no initiator is left except those kept for good. */
     CompletableFuture<Void> close() {
         closing = true;
         TransferException reason = new TransferException(Reason.UNAVAILABLE,

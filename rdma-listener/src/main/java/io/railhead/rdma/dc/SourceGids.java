@@ -11,20 +11,20 @@ import java.util.function.BiPredicate;
 import java.util.function.Supplier;
 
 /**
- * From which entry of the port's GID table a peer is reached: one of IPv4 and one of IPv6 cannot
- * speak to each other. Of several, the one on the peer's own network is taken, then the first.
+ * Chooses the entry of the port's GID table from which a peer is reached. IPv4 and IPv6 entries
+ * cannot reach each other. The entry on the peer's own network is preferred, then the first.
  */
 final class SourceGids {
     private final DcFabricConfig config;
     private final Supplier<List<RdmaDevice>> devices;
 
-    /** @param devices as they are now: reads sysfs */
+    /** @param devices returns the current devices: reads sysfs */
     SourceGids(DcFabricConfig config, Supplier<List<RdmaDevice>> devices) {
         this.config = config;
         this.devices = devices;
     }
 
-    /** Its index; throws where there is none. */
+    /** Returns the index of the entry; throws if there is none. */
     int require(InetAddress peer) throws IOException {
         List<Gid> fitting = accepted(
                 (port, gid) -> port.isInfiniband() || isSameFamily(gid.address(), peer));
@@ -36,7 +36,7 @@ final class SourceGids {
                 .orElseThrow(() -> missing(" that reaches " + peer.getHostAddress()));
     }
 
-    /** One that packets may leave from, whoever they are for. */
+    /** Returns any GID that packets may leave from, whatever the peer. */
     Gid requireAny() throws IOException {
         return accepted((_, _) -> true).stream().findFirst().orElseThrow(() -> missing(""));
     }

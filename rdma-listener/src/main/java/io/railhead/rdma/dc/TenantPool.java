@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The initiators of one tenant, which no other tenant's request ever uses, and the requests that
- * wait for one, first come, first served. Poller only, where nothing else is said.
+ * wait for one in order of arrival. Poller only, unless said otherwise.
  */
 final class TenantPool {
     private final String tenant;
@@ -17,10 +17,10 @@ final class TenantPool {
     private final Initiators initiators;
     private final Deque<Initiator> free = new ArrayDeque<>();
     private final Deque<DcTransfer> waiting = new ArrayDeque<>();
-    /** Those that are being made included. */
+    /** All initiators, those being created included. */
     private int live;
     private int making;
-    /** How many wait: written by the poller, read by any thread. */
+    /** The number of waiting requests: written by the poller, read by any thread. */
     private volatile int line;
 
     TenantPool(String tenant, int most, Initiators initiators) {
@@ -33,25 +33,28 @@ final class TenantPool {
         return tenant;
     }
 
-    /** Whether as many wait as there may be initiators: who comes now is declined. Any thread. */
+    /**
+     * Returns whether as many requests wait as there may be initiators; then further ones are
+     * declined. Any thread.
+     */
     boolean isCrowded() {
         return line >= most;
     }
 
-    /** Gives the transfer an initiator, now or when it is its turn. */
+    /** Gives the transfer an initiator, now or in its turn. */
     void ask(DcTransfer transfer) {
         waiting.add(transfer);
         serve();
     }
 
-    /** The transfer waits no longer; whether it did. */
+    /** Removes a waiting transfer; false if it was not waiting. */
     boolean cancel(DcTransfer transfer) {
         boolean waited = waiting.remove(transfer);
         line = waiting.size();
         return waited;
     }
 
-    /** Nobody has it, nothing is posted, and it can take requests. */
+    /** Adds an initiator that is idle and usable. */
     void add(Initiator initiator) {
         initiator.user(null);
         free.push(initiator);
@@ -74,7 +77,10 @@ final class TenantPool {
         }
     }
 
-    /** One that nobody has, to be destroyed in favour of another tenant's. */
+    /**
+     * Takes an idle initiator, to be destroyed in favour of another tenant's; null if there is
+     * none.
+     */
     @Nullable
     Initiator takeFree() {
         return free.poll();
@@ -86,7 +92,7 @@ final class TenantPool {
         return taken;
     }
 
-    /** What was being made is there, or could not be made. */
+    /** Handles the end of a creation, successful or not. */
     void made(boolean isThere) {
         making--;
         if (!isThere) {
@@ -94,7 +100,7 @@ final class TenantPool {
         }
     }
 
-    /** One is gone. */
+    /** Counts an initiator that is gone. */
     void lost() {
         live--;
     }
@@ -103,7 +109,7 @@ final class TenantPool {
         return live == 0;
     }
 
-    /** There is room again. */
+    /** Tries to serve waiting requests after room has become free. */
     void tryAgain() {
         serve();
     }

@@ -10,10 +10,10 @@ import io.railhead.rdma.OwnedSlice.Direction;
 import io.railhead.rdma.poller.SendQueue;
 
 /**
- * Turns slices into work requests of an initiator. Its poller only; allocates nothing.
+ * Builds an initiator's work requests from slices. Its poller only; allocates nothing.
  *
- * <p> A slice is one request, unless it has more stretches than a scatter list or more bytes than a
- * request. Its last request is signalled, whose completion stands for all of the slice.
+ * <p> A slice is one request, unless it has more ranges than a scatter list or more bytes than a
+ * request. Its last request is signalled, and that completion covers the whole slice.
  */
 final class WorkRequestBuilder implements AutoCloseable {
     private static final int STRETCHES = 4096;
@@ -25,7 +25,7 @@ final class WorkRequestBuilder implements AutoCloseable {
     private final long[] addresses = new long[STRETCHES];
     private final int[] lengths = new int[STRETCHES];
 
-    /** @param targetKey the DC key, which all targets have */
+    /** @param targetKey the DC key of all targets */
     WorkRequestBuilder(SlabKeys slabKeys, int entriesPerRequest, long targetKey) {
         this.slabKeys = slabKeys;
         this.entriesPerRequest = entriesPerRequest;
@@ -33,7 +33,7 @@ final class WorkRequestBuilder implements AutoCloseable {
         this.targetKey = targetKey;
     }
 
-    /** Where requests go: the initiator, and the target behind the handle. */
+    /** The route of requests: the initiator, and the target behind the handle. */
     record Route(Initiator initiator, AddressHandle handle, int target, int remoteKey) {
         DcInitiator queuePair() {
             return initiator.queuePair();
@@ -44,20 +44,20 @@ final class WorkRequestBuilder implements AutoCloseable {
         }
     }
 
-    /** Work requests that a slice may need, at most. */
+    /** Returns the most work requests that a slice may need. */
     int requests(PageSlice slice) {
         int count = slice.stretches(addresses, lengths, 0);
         return (count - 1) / entriesPerRequest + slice.length() / DcInitiator.MAX_BYTES + 2;
     }
 
-    /** Appends a slice's requests, for which there is room, to the chain that was started. */
+    /** Appends a slice's requests, for which there must be room, to the batch under way. */
     void append(Route route, DcWork work) {
         int count = work.slice().slice().stretches(addresses, lengths, 0);
         append(route, work.slice().direction(), addresses, lengths, count, work.remote());
         route.sends().add(work);
     }
 
-    /** The same for stretches of local memory that follow one another in the peer. */
+    /** Appends ranges of local memory that are adjacent in the peer. */
     void append(Route route, Direction direction, long[] from, int[] bytes, int count,
             long remote) {
         int stretch = 0;

@@ -1,6 +1,6 @@
 /**
  * The fabric over dynamically connected queue pairs of mlx5 adapters, for clients whose tokens name
- * a target of theirs and nothing else.
+ * a DC target only.
  */
 @NullMarked
 package io.railhead.rdma.dc;

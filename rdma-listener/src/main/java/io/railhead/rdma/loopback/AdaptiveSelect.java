@@ -6,8 +6,8 @@ import io.railhead.os.AdaptiveSpin;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Has an event loop turn a little before it sleeps, where its peers have lately been quick. The
- * time that it turned for nothing better is counted. Event loop only.
+ * Lets an event loop spin briefly before it sleeps, if its peers have lately been quick. Time that
+ * was spun in vain is counted. Event loop only.
  */
 final class AdaptiveSelect implements SelectStrategy {
     private final AdaptiveSpin spin;

@@ -10,7 +10,7 @@ import io.railhead.protocol.message.MessageException;
 import io.railhead.protocol.message.MessageHeader;
 import java.nio.ByteBuffer;
 
-/** Answers on their way, gathered into as few messages as hold them. Event loop only. */
+/** Answers to be sent, gathered into as few messages as possible. Event loop only. */
 final class AnswerBatch {
     private final ChannelHandlerContext context;
     private final ByteBuffer message = ByteBuffer.allocate(MessageHeader.MAX_MESSAGE_BYTES)
@@ -31,7 +31,7 @@ final class AnswerBatch {
         }
     }
 
-    /** Hands everything to the socket. */
+    /** Writes everything to the socket. */
     void flush() throws MessageException {
         write();
         if (unflushed) {

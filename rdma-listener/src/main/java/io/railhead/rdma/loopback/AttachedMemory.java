@@ -7,9 +7,9 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Memory of the peer's own, not shared, reached through the kernel. It owns the process's map. The
- * kernel would let all of that be touched: that nothing but the registered range is, the region
- * sees to.
+ * A peer's private memory, reached through the kernel. This object owns the handle of the peer's
+ * process. The kernel would allow access to the whole process: the region restricts it to the
+ * registered range.
  */
 final class AttachedMemory implements PeerMemory {
     private final ProcessMemory ownedProcess;
@@ -20,7 +20,10 @@ final class AttachedMemory implements PeerMemory {
         this.baseAddress = baseAddress;
     }
 
-    /** As where its pages are a file system's of the peer's own, or by userfaultfd its own. */
+    /**
+     * Returns true: the peer can back the pages by its own file system or by userfaultfd, and never
+     * answer.
+     */
     @Override
     public boolean mayBlock() {
         return true;

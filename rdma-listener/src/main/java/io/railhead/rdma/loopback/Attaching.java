@@ -7,9 +7,9 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * An ATTACH that waits for its proof: the peer writes the nonce into the memory that was opened,
- * which so is its own. It owns the process's map until {@link #proven}. Event loop only, but for
- * that.
+ * An ATTACH that waits for its proof: the peer writes the nonce into the attached memory, which
+ * shows that the memory is its own. This object owns the process's handle until {@link #proven}.
+ * Event loop only, except {@link #proven}.
  */
 final class Attaching {
     private final Attach attach;
@@ -31,8 +31,8 @@ final class Attaching {
     }
 
     /**
-     * The peer's memory, the caller's now; throws, and closes, where the nonce is not in it. A copy
-     * worker: the memory may never answer.
+     * Returns the peer's memory, which the caller then owns; throws, and closes the handle, if the
+     * nonce is not in it. Copy workers only, since the memory may never answer.
      */
     AttachedMemory proven() throws IOException {
         try {

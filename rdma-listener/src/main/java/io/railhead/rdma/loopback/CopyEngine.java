@@ -14,15 +14,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The shared part of all transfers of a fabric: its workers, its counts, and whether it is closing.
+ * The shared part of all transfers of a fabric: the workers, the counters, and the closing state.
  */
 final class CopyEngine implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(CopyEngine.class);
-    /** Principals whose memory never answers leave some for others. */
+    /**
+     * The number of these workers, so that principals whose memory never answers leave some for
+     * others.
+     */
     private static final int ATTACHED_FACTOR = 4;
 
     private final CopyWorkers workers;
-    /** Alone touch memory that may block: so nobody waits for it who uses none. */
+    /** The only threads that touch memory which may block: other transfers never wait for it. */
     private final CopyWorkers attachedWorkers;
     private final FabricCounts counts;
     private final int inlineBytes;
@@ -50,12 +53,12 @@ final class CopyEngine implements AutoCloseable {
         return attachedWorkers;
     }
 
-    /** Who copies to and from the region what its caller does not. */
+    /** Returns the workers that copy to and from the region, apart from inline copies. */
     CopyWorkers workers(SharedRegion region) {
         return region.memory().mayBlock() ? attachedWorkers : workers;
     }
 
-    /** Whether the caller copies so much itself. */
+    /** Returns whether the caller itself copies so many bytes. */
     boolean isInline(SharedRegion region, long bytes) {
         return bytes <= inlineBytes && !region.memory().mayBlock();
     }
@@ -69,8 +72,8 @@ final class CopyEngine implements AutoCloseable {
     }
 
     /**
-     * Why a copy to or from the session's memory was not done. It ends the session of a process
-     * that lives, and whose memory is not there as it was registered.
+     * Converts a failed copy to or from the session's memory. It ends the session if the process is
+     * alive but its memory is not there as registered.
      */
     static TransferException failed(ClientSession clientSession, Throwable cause) {
         Reason reason = reason(cause);
@@ -96,7 +99,7 @@ final class CopyEngine implements AutoCloseable {
                 : Reason.UNAVAILABLE;
     }
 
-    /** Where the window lies; throws where it is not, or no longer, what its session registered. */
+    /** Returns the region of a window; throws unless the session has it registered now. */
     SharedRegion requireRegion(RemoteBuffer buffer) {
         if (closing) {
             throw closing();
@@ -117,7 +120,7 @@ final class CopyEngine implements AutoCloseable {
         return shared;
     }
 
-    /** From now on no piece begins; what was queued fails on the workers. */
+    /** Stops copies: no piece begins any more, and queued tasks fail on the workers. */
     void stop() {
         closing = true;
     }

@@ -13,12 +13,12 @@ import org.jspecify.annotations.Nullable;
  *      └──break off──────────────▲
  * </pre>
  *
- * Who moves it to DONE, and nobody else, gives back the hold, closes the slice (or hands a filled
+ * Only the thread that moves it to DONE gives back the hold, closes the slice (or hands a filled
  * one over) and completes the stage. Only a RUNNING task touches peer memory, so a DONE one never
  * does again.
  */
 final class CopyTask implements CopyWorkers.Work {
-    /** So small that a fence, or another principal, never waits long. */
+    /** Small enough that a fence, or another principal, never waits long. */
     static final long PIECE_BYTES = 1 << 20;
 
     private enum State {
@@ -56,12 +56,12 @@ final class CopyTask implements CopyWorkers.Work {
             return false;
         }
         state.set(State.QUEUED);
-        // Whoever fenced meanwhile found it RUNNING and left it to this thread.
+        // A fence that came meanwhile found the task RUNNING and left its end to this thread.
         TransferException stopped = transfer.findReasonToStop();
         return stopped == null || !breakOff(stopped);
     }
 
-    /** Ends the task unless it runs or has ended; whether this call did. */
+    /** Ends the task unless it runs or has ended; returns whether this call did. */
     boolean breakOff(TransferException failure) {
         if (!state.compareAndSet(State.QUEUED, State.DONE)) {
             return false;

@@ -14,9 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Threads that copy. Each principal has a lane, and lanes take turns by single steps, so that one
- * principal's long queue delays another's by no more than the steps that run. A lane holds a
- * bounded number of workers at a time. Chores (unmapping, breaking off) go before all copies.
+ * Threads that copy. Each principal has a lane, and lanes take turns by single steps. So one
+ * principal's long queue delays another only by the steps that are running. A lane has a bounded
+ * number of workers at a time. Chores (unmapping, aborting) go before all copies.
  *
  * <p> One lock guards queues and lanes; no step runs under it. A step copies a piece of bounded
  * size, against which the lock is cheap.
@@ -24,10 +24,10 @@ import org.slf4j.LoggerFactory;
 final class CopyWorkers implements Executor, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(CopyWorkers.class);
 
-    /** Something done in steps, by one thread at a time. */
+    /** Work that is done in steps, by one thread at a time. */
     interface Work {
 
-        /** Does one piece; whether there is more to do. Does not throw. */
+        /** Does one step; returns whether there is more to do. Does not throw. */
         boolean step();
     }
 
@@ -62,7 +62,7 @@ final class CopyWorkers implements Executor, AutoCloseable {
         }
     }
 
-    /** Takes work in; false once closed: then it is not done. */
+    /** Adds work; false once closed, and then the work is not done. */
     boolean trySubmit(String principal, Work work) {
         lock.lock();
         try {
@@ -78,7 +78,7 @@ final class CopyWorkers implements Executor, AutoCloseable {
         }
     }
 
-    /** A chore: on a worker, or on the caller's thread once all workers have gone. */
+    /** Runs a chore on a worker, or on the caller's thread once all workers have gone. */
     @Override
     public void execute(Runnable chore) {
         lock.lock();
@@ -94,7 +94,7 @@ final class CopyWorkers implements Executor, AutoCloseable {
         chore.run();
     }
 
-    /** Takes no more work in, does what is queued, and returns when the threads have ended. */
+    /** Refuses further work, finishes the queued work, and returns when the threads have ended. */
     @Override
     public void close() {
         lock.lock();
@@ -129,7 +129,7 @@ final class CopyWorkers implements Executor, AutoCloseable {
         }
     }
 
-    /** What to do next; null when closed and all is done. */
+    /** Returns the next task; null when closed and all is done. */
     private @Nullable Runnable take() {
         lock.lock();
         try {

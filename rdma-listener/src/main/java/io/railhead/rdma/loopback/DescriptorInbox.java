@@ -15,11 +15,11 @@ import java.io.UncheckedIOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hears when a peer's descriptor can be received, past the channel, which must not read meanwhile:
- * Netty's own receive leaves open what a message brings besides the one descriptor it hands out.
+ * Waits for a peer's descriptor outside Netty's channel, which must not read meanwhile. Netty's own
+ * receive leaks any further descriptor that a message brings.
  *
- * <p> It waits on a duplicate of the socket, since epoll takes each descriptor once, and owns that.
- * The peer hears the end of the connection only when the duplicate is closed too. Event loop only.
+ * <p> It waits on a duplicate of the socket, which it owns, since epoll takes each descriptor once.
+ * The peer sees the end of the connection only when the duplicate is closed too. Event loop only.
  */
 final class DescriptorInbox implements EpollIoHandle {
     private final FileDescriptor ownedDuplicate;
@@ -32,7 +32,7 @@ final class DescriptorInbox implements EpollIoHandle {
     }
 
     /**
-     * Waits until it is closed.
+     * Starts waiting, until it is closed.
      *
      * @param readable runs whenever there is something to receive, on the event loop
      */
@@ -57,7 +57,7 @@ final class DescriptorInbox implements EpollIoHandle {
         long _ = registration.submit(EpollIoOps.EPOLLIN);
     }
 
-    /** Throws {@code OsException} where the connection broke. */
+    /** Receives the descriptor. Throws {@code OsException} if the connection broke. */
     DescriptorMessage receive() {
         return UnixSocket.receiveDescriptor(ownedDuplicate.intValue());
     }
@@ -74,7 +74,7 @@ final class DescriptorInbox implements EpollIoHandle {
         }
     }
 
-    /** Waits no longer; further calls do nothing. */
+    /** Stops waiting; further calls do nothing. */
     @Override
     public void close() {
         if (!ownedDuplicate.isOpen()) {

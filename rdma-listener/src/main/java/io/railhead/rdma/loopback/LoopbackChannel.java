@@ -25,9 +25,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The requests of one connection. What is answered while bytes are read goes out in one flush when
- * they have all been; what other threads answer comes by a queue that one task empties. Event loop
- * only, where nothing else is said.
+ * The requests of one connection. Answers given while bytes are read leave in one flush after the
+ * read. Answers from other threads come by a queue that one task empties. Event loop only, unless
+ * said otherwise.
  */
 final class LoopbackChannel implements RequestChannel {
     private static final Logger log = LoggerFactory.getLogger(LoopbackChannel.class);
@@ -65,7 +65,7 @@ final class LoopbackChannel implements RequestChannel {
         return context.executor();
     }
 
-    /** Serves the records of a message, until one is malformed. */
+    /** Serves the records of a message, up to a malformed one. */
     void requests(ByteBuffer message, int from, int end) throws MessageException {
         reading = true;
         for (int at = from; at < end && !ended && !broken;) {
@@ -83,7 +83,7 @@ final class LoopbackChannel implements RequestChannel {
         }
     }
 
-    /** All that had come is read: now the answers go. */
+    /** Sends the answers after all received bytes were read. */
     void readComplete() {
         reading = false;
         flush();
@@ -139,7 +139,7 @@ final class LoopbackChannel implements RequestChannel {
         }
     }
 
-    /** Heard by the connection, which is no handler after the context's own. */
+    /** Fires from the pipeline's head: the connection's handler is not behind this context. */
     private void breakOff(MessageException e) {
         broken = true;
         context.pipeline().fireExceptionCaught(e);
@@ -201,7 +201,7 @@ final class LoopbackChannel implements RequestChannel {
      * Copies slices {@code [from, to)} to {@code offset} of the window, whose region the caller
      * holds. Any thread.
      *
-     * @return why not, or not all; null if they are there
+     * @return why some bytes were not copied; null if all were
      */
     @Nullable
     TransferException copy(SharedRegion region, RemoteBuffer window, long offset,
@@ -232,7 +232,7 @@ final class LoopbackChannel implements RequestChannel {
         }
     }
 
-    /** Lets go of the slices and the region, and then answers. Any thread. */
+    /** Releases the slices and the region, and then answers. Any thread. */
     void delivered(SharedRegion heldRegion, @Nullable PageSlice[] ownedSlices, int count,
             Answer answer, @Nullable TransferException failure) {
         heldRegion.release();
@@ -258,7 +258,10 @@ final class LoopbackChannel implements RequestChannel {
         }
     }
 
-    /** From now on nothing is answered; the handler hears. Further calls do nothing. */
+    /**
+     * Ends the channel: nothing more is answered, and the handler is told. Further calls do
+     * nothing.
+     */
     void end() {
         if (ended) {
             return;
@@ -272,7 +275,7 @@ final class LoopbackChannel implements RequestChannel {
         }
     }
 
-    /** What to tell of those that were not answered, once nothing touches their buffers. */
+    /** Returns final answers of unanswered requests, once nothing touches their buffers. */
     List<Answer> unserved() {
         return outstanding.unserved(session.endReason().word());
     }

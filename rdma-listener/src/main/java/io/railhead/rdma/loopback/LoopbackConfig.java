@@ -8,16 +8,16 @@ import java.time.Duration;
  * The configuration of the loopback fabric.
  *
  * @param socket the UNIX socket's path; its folder must exist
- * @param copyWorkers threads that copy what is over {@code inlineBytes}
- * @param workersPerPrincipal how many of them one principal may hold at a time
- * @param proofTimeout for HELLO to PROOF
- * @param maxUnproven connections that have not proved themselves
+ * @param copyWorkers threads that copy more than {@code inlineBytes}
+ * @param workersPerPrincipal the most workers that one principal may have at a time
+ * @param proofTimeout the time from HELLO to PROOF
+ * @param maxUnproven the most connections that have not proved themselves
  * @param maxBuffers per session
  * @param maxBytesPerSession of registered buffers
- * @param maxBytesPerPrincipal of registered buffers, in all its sessions
+ * @param maxBytesPerPrincipal of registered buffers, in all sessions of a principal
  * @param maxRequests outstanding per session
- * @param keepAlive within which a peer says something; silence of three times that ends its session
- * @param crossMemory whether a peer may have its own, unshared memory attached to
+ * @param keepAlive the interval of a peer's messages; a silence of three intervals ends its session
+ * @param crossMemory whether peers may register private memory, which the gateway then attaches to
  */
 public record LoopbackConfig(Path socket, int copyWorkers, int workersPerPrincipal, int inlineBytes,
         Duration proofTimeout, int maxUnproven, int maxBuffers, long maxBytesPerSession,
@@ -26,7 +26,7 @@ public record LoopbackConfig(Path socket, int copyWorkers, int workersPerPrincip
     private static final int MAX_REQUESTS = 256;
     private static final Duration KEEP_ALIVE = Duration.ofSeconds(10);
 
-    /** Without cross-memory attach. */
+    /** A configuration without cross-memory attach. */
     public LoopbackConfig(Path socket, int copyWorkers, int workersPerPrincipal, int inlineBytes,
             Duration proofTimeout, int maxUnproven, int maxBuffers, long maxBytesPerSession,
             long maxBytesPerPrincipal, int maxRequests, Duration keepAlive) {
@@ -35,7 +35,7 @@ public record LoopbackConfig(Path socket, int copyWorkers, int workersPerPrincip
                 false);
     }
 
-    /** With the defaults of the request channel. */
+    /** A configuration with the default settings of the request channel. */
     public LoopbackConfig(Path socket, int copyWorkers, int workersPerPrincipal, int inlineBytes,
             Duration proofTimeout, int maxUnproven, int maxBuffers, long maxBytesPerSession,
             long maxBytesPerPrincipal) {
@@ -49,21 +49,21 @@ public record LoopbackConfig(Path socket, int copyWorkers, int workersPerPrincip
                 Duration.ofSeconds(2), 16, 1024, MAX_BYTES, MAX_BYTES);
     }
 
-    /** The same with other settings of the request channel. */
+    /** Returns the same configuration with other settings of the request channel. */
     public LoopbackConfig with(int requests, Duration keptAlive) {
         return new LoopbackConfig(socket, copyWorkers, workersPerPrincipal, inlineBytes,
                 proofTimeout, maxUnproven, maxBuffers, maxBytesPerSession, maxBytesPerPrincipal,
                 requests, keptAlive, crossMemory);
     }
 
-    /** The same, and peers may have their own memory attached to. */
+    /** Returns the same configuration with cross-memory attach. */
     public LoopbackConfig withCrossMemory() {
         return new LoopbackConfig(socket, copyWorkers, workersPerPrincipal, inlineBytes,
                 proofTimeout, maxUnproven, maxBuffers, maxBytesPerSession, maxBytesPerPrincipal,
                 maxRequests, keepAlive, true);
     }
 
-    /** What WELCOME grants each session. */
+    /** Returns the limits that WELCOME grants each session. */
     public SessionLimits limits() {
         return new SessionLimits(maxBuffers, maxRequests, (int) keepAlive.toMillis());
     }

@@ -42,8 +42,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The gateway's end of one connection, and the life of the session that proves itself on it. Event
- * loop only, but for {@link #end}.
+ * The gateway's end of one connection, and the session that is proven on it. Event loop only,
+ * except {@link #end}.
  *
  * <pre>
  *   HELLO ─▶ PROOF ─▶ READY ◀───────────────────────────────────────┐
@@ -52,11 +52,11 @@ import org.slf4j.LoggerFactory;
  *                       └─ DEREGISTER ─▶ RETIRING ──────────────────┘
  * </pre>
  *
- * Requests are served in all of these but DESCRIPTOR, and answered there too: a peer says nothing
- * between REGISTER and the descriptor.
+ * Requests are served in all of these stages except DESCRIPTOR, and answered there too: a peer
+ * sends nothing between REGISTER and the descriptor.
  *
- * Netty reads bytes: a descriptor that comes with them unasked is closed by the kernel. In the
- * stage DESCRIPTOR, and in no other, the channel does not read and a {@link DescriptorInbox} does.
+ * Netty reads bytes only: the kernel closes a descriptor that comes unasked. Only in the stage
+ * DESCRIPTOR the channel does not read, and a {@link DescriptorInbox} does.
  *
  * <p> Once a session has ended, the socket is closed last, when no copy touches the peer's memory:
  * the peer may take the close as the return of its buffers.
@@ -66,7 +66,7 @@ import org.slf4j.LoggerFactory;
 final class LoopbackConnection extends MessageHandler {
     private static final Logger log = LoggerFactory.getLogger(LoopbackConnection.class);
 
-    /** Of the keep-alive, after which a session ends. */
+    /** The number of keep-alive intervals after which a silent session ends. */
     private static final int SILENT_INTERVALS = 3;
 
     private enum Stage {
@@ -80,7 +80,7 @@ final class LoopbackConnection extends MessageHandler {
         ENDED
     }
 
-    /** What was said in HELLO and answered to it. */
+    /** The HELLO of a peer, and the gateway's response. */
     private record Handshake(PeerSession session, Bytes32 clientNonce, Bytes32 serverNonce) {}
 
     private final LoopbackPeers peers;
@@ -100,7 +100,7 @@ final class LoopbackConnection extends MessageHandler {
         this.channel = channel;
     }
 
-    /** Ends the session, if there is one, and then the connection: its close. Any thread. */
+    /** Ends the session, if there is one, and then the connection. Any thread. */
     ChannelFuture end(EndReason reason) {
         channel.eventLoop().execute(() -> {
             if (buffers == null) {
@@ -337,7 +337,10 @@ final class LoopbackConnection extends MessageHandler {
                 .whenCompleteAsync((_, _) -> sayEndAndClose(), channel.eventLoop());
     }
 
-    /** A peer that has said BYE knows; one that does not read is not waited for. */
+    /**
+     * Sends ENDED, then closes. A peer that said BYE gets no message, and a peer that does not read
+     * is not waited for.
+     */
     private void sayEndAndClose() {
         EndReason reason = requireBuffers().session().endReason();
         if (reason != EndReason.PEER_GONE) {
@@ -408,7 +411,7 @@ final class LoopbackConnection extends MessageHandler {
 
     private void listen() {
         silentIntervals++;
-        // What is read meanwhile is the descriptor's, which has its own deadline.
+        // In this stage the descriptor is awaited, which has its own deadline.
         if (silentIntervals > SILENT_INTERVALS && stage != Stage.DESCRIPTOR) {
             log.info("loopback session {} silent", requireBuffers().session().label());
             requireBuffers().session().end(EndReason.SILENT);

@@ -7,9 +7,8 @@ import io.railhead.rdma.TransferException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A large hit on its way into its peer's window, copied by a worker piece by piece: slices, one
- * after another, and then the answer. It owns the slices and one hold of the region. One thread at
- * a time.
+ * A large hit on its way into its peer's window: a worker copies the slices piece by piece, then
+ * answers. It owns the slices and one hold of the region. One thread at a time.
  */
 final class LoopbackDelivery implements CopyWorkers.Work {
     private final LoopbackChannel channel;
@@ -47,7 +46,7 @@ final class LoopbackDelivery implements CopyWorkers.Work {
         return false;
     }
 
-    /** Ends what has not begun, or stands between two steps. */
+    /** Ends a delivery that has not begun, or is between two steps. */
     void end(@Nullable TransferException failure) {
         channel.delivered(heldRegion, ownedSlices, ownedSlices.length, answer, failure);
     }

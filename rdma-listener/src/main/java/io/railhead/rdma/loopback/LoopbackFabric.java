@@ -17,16 +17,16 @@ import java.io.UncheckedIOException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * One-sided delivery by shared memory: peers of this host pass sealed memfds over a UNIX socket,
+ * One-sided delivery by shared memory. Peers on this host pass sealed memfds over a UNIX socket,
  * and a transfer is a copy into or out of them.
  *
- * <p> Threads: {@code fabric-loopback} serves the socket; small slices are copied on the caller's
- * thread, larger ones by {@code loopback-copy} workers, which also unmap, and those to and from
- * memory that is not shared by {@code loopback-attached} workers, all of them. A peer's memory
- * stays mapped until it is deregistered or its session has ended, <em>and</em> no copy runs in it.
+ * <p> Threads: {@code fabric-loopback} serves the socket. Small slices are copied on the caller's
+ * thread, larger ones by {@code loopback-copy} workers, which also unmap. All copies to and from
+ * private memory run on {@code loopback-attached} workers. A peer's memory stays mapped until it is
+ * deregistered or its session has ended, <em>and</em> no copy runs in it.
  */
 public final class LoopbackFabric implements Fabric {
-    /** What sessions of this fabric are opened for. */
+    /** The name of this fabric. */
     public static final String NAME = "loopback";
     /** The GID that a loopback token carries: 127.0.0.1, IPv4-mapped. */
     public static final String GID = Token.LOOPBACK_GID;
@@ -37,9 +37,9 @@ public final class LoopbackFabric implements Fabric {
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /**
-     * Listens from now on; throws where the socket cannot be had.
+     * Starts listening; throws if the socket is not available.
      *
-     * @param requests serves what peers ask for on their channels
+     * @param requests handles the requests on peers' channels
      */
     public LoopbackFabric(LoopbackConfig config, ClientSessions clientSessions,
             RequestHandler requests) {
@@ -70,7 +70,7 @@ public final class LoopbackFabric implements Fabric {
         return listener.isListening() ? Health.USABLE : Health.down("the socket is closed");
     }
 
-    /** Nothing to do: a processor needs no registration to copy. */
+    /** Does nothing: a copy by the processor needs no registration. */
     @Override
     public void register(Slab slab) {}
 

@@ -23,12 +23,12 @@ import java.util.concurrent.TimeUnit;
 
 /** The listening socket and the one thread that serves it and all its connections. */
 final class LoopbackListener implements AutoCloseable {
-    /** Answers to what is not a request. */
+    /** Room for responses to messages that are no requests. */
     private static final int SPARE_MESSAGES = 4;
 
-    /** How long the loop turns, at most, before it sleeps. */
+    /** The longest time that the loop spins before it sleeps. */
     private static final long SPIN_NANOS = 50_000;
-    /** More come with the next look. */
+    /** Further events come with the next poll. */
     private static final int MAX_EVENTS = 256;
 
     private final EventLoopGroup group;
@@ -74,7 +74,9 @@ final class LoopbackListener implements AutoCloseable {
         return bound.channel();
     }
 
-    /** Beyond as many answers as there are credits, nobody who reads them lets them pile up. */
+    /**
+     * Bounds unread answers: a client that reads never lets more pile up than its credits allow.
+     */
     private static WriteBufferWaterMark answersWaterMark(LoopbackConfig config) {
         int high = (config.maxRequests() + SPARE_MESSAGES) * MessageHeader.MAX_MESSAGE_BYTES;
         return new WriteBufferWaterMark(high / 2, high);
@@ -90,7 +92,7 @@ final class LoopbackListener implements AutoCloseable {
         return server.isOpen();
     }
 
-    /** Accepts no more, ends every session, and returns when the last connection has closed. */
+    /** Stops accepting, ends every session, and returns when the last connection has closed. */
     void drain() {
         server.close().awaitUninterruptibly();
         List<ChannelFuture> closed = new ArrayList<>();

@@ -11,10 +11,10 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * All connections of a loopback fabric, and what they share. Any thread.
+ * All connections of a loopback fabric, and their shared state. Any thread.
  *
- * <p> Anyone on the host may connect: few connections may be unproven at a time, each for a short
- * time.
+ * <p> Every process on the host may connect, so only few connections may be unproven at a time,
+ * each for a short time.
  */
 final class LoopbackPeers {
     private final LoopbackConfig config;
@@ -68,7 +68,7 @@ final class LoopbackPeers {
         return engine.workers();
     }
 
-    /** Lets an unproven connection in, unless there are too many of them. */
+    /** Admits an unproven connection, unless there are too many of them. */
     boolean tryAdmit(LoopbackConnection connection) {
         connections.add(connection);
         if (unproven.incrementAndGet() > config.maxUnproven()) {

@@ -17,7 +17,7 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request's copies. Small ones are done before the call returns, large ones by the workers.
+ * One request's copies. Small ones are done within the call, large ones by the workers.
  *
  * <p> Its lock guards the set of tasks and the fence; no copy, no completion and no other lock is
  * taken under it.
@@ -93,14 +93,14 @@ final class LoopbackTransfer implements Transfer {
     private void run(CopyTask task, int bytes) {
         if (engine.isInline(region, bytes)) {
             while (task.step()) {
-                // Until all pieces are there.
+                // Copies all pieces.
             }
         } else if (!engine.workers(region).trySubmit(buffer.session().principal(), task)) {
             task.breakOff(CopyEngine.closing());
         }
     }
 
-    /** Why these bytes may not move; null if they may, and then the region is held. */
+    /** Returns why these bytes may not move; null if they may, and then the region is held. */
     private @Nullable TransferException findRefusal(int bytes, long offset) {
         TransferException stop = findReasonToStop();
         if (stop != null) {
@@ -123,7 +123,7 @@ final class LoopbackTransfer implements Transfer {
         return buffer.address() - region.baseAddress() + offset;
     }
 
-    /** Asked before every piece. */
+    /** Checked before every piece. */
     @Nullable
     TransferException findReasonToStop() {
         if (fenced) {

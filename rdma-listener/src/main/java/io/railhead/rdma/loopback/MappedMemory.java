@@ -4,7 +4,7 @@ import io.railhead.cache.memory.PageSlice;
 import io.railhead.os.Mapping;
 import java.lang.foreign.MemorySegment;
 
-/** A memfd that the peer passed, mapped here. It owns the mapping. */
+/** A memfd that the peer passed, mapped into this process. This object owns the mapping. */
 final class MappedMemory implements PeerMemory {
     private final Mapping ownedMapping;
     private final MemorySegment memory;

@@ -15,29 +15,29 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * The gateway's end of a loopback connection: bytes become messages, one at a time, in a buffer
- * that holds no more than the longest. Event loop only.
+ * The gateway's end of a loopback connection: turns bytes into messages, one at a time, in a buffer
+ * of the longest message's size. Event loop only.
  *
- * <p> An end whose answers are not read is closed: there are no more answers than credits, so
- * whoever lets more pile up means no good.
+ * <p> A connection whose answers are not read is closed: a correct peer never has more answers
+ * outstanding than credits.
  */
 abstract class MessageHandler extends ChannelInboundHandlerAdapter {
     private final ByteBuffer gathered = ByteBuffer.allocate(MessageHeader.MAX_MESSAGE_BYTES)
             .order(LITTLE_ENDIAN);
-    /** After the first fault, nothing that comes means anything. */
+    /** True after the first fault: further bytes have no meaning. */
     private boolean deaf;
 
     /**
-     * A message came; an exception closes the connection.
+     * Handles a message; an exception closes the connection.
      *
-     * @param message little-endian, and only until this returns
-     * @param payload where the message's payload begins
-     * @param end where it ends
+     * @param message little-endian, and valid only during the call
+     * @param payload the offset of the message's payload
+     * @param end the offset of the payload's end
      */
     abstract void received(ChannelHandlerContext context, int type, ByteBuffer message, int payload,
             int end) throws IOException;
 
-    /** The connection cannot go on. */
+    /** Handles a connection that cannot go on. */
     abstract void broken(ChannelHandlerContext context, Throwable cause);
 
     @Override

@@ -26,15 +26,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The memory of one peer that this gateway has mapped, until it is unmapped. The connection's event
- * loop only.
+ * The memory of one peer that this gateway has mapped or attached, until it is released. The
+ * connection's event loop only.
  */
 final class PeerBuffers {
     private static final Logger log = LoggerFactory.getLogger(PeerBuffers.class);
 
     private final LoopbackPeers peers;
     private final PeerSession session;
-    /** Mapped, whether registered or on their way out. */
+    /** Regions that are mapped, registered ones and those being released. */
     private final Set<CompletableFuture<Void>> mapped = new HashSet<>();
     private @Nullable Attaching attaching;
 
@@ -47,7 +47,7 @@ final class PeerBuffers {
         return session;
     }
 
-    /** Why the descriptor need not even be sent; null if it should be. */
+    /** Returns why a registration is refused before the descriptor is sent; null if it is not. */
     @Nullable
     Refusal findRefusal(long baseAddress, long length) {
         if (session.regions() >= peers.config().maxBuffers()) {
@@ -57,7 +57,7 @@ final class PeerBuffers {
         return length < 1 || wraps ? Refusal.BAD_LENGTH : null;
     }
 
-    /** Maps and registers what came; the descriptor is closed on every path. */
+    /** Maps and registers a descriptor's memory; the descriptor is closed on every path. */
     Message take(Register register, int ownedDescriptor) {
         try (MemoryFile file = MemoryFile.adopt(ownedDescriptor)) {
             return register.length() > file.bytes()
@@ -83,7 +83,7 @@ final class PeerBuffers {
         return register(register.baseAddress(), bytes, new MappedMemory(mapping, bytes));
     }
 
-    /** What is counted already becomes a buffer. */
+    /** Registers memory whose bytes are counted already. */
     private Message register(long baseAddress, long bytes, PeerMemory ownedMemory) {
         SharedRegion region = new SharedRegion(baseAddress, bytes, ownedMemory,
                 peers.unmapper(), () -> peers.registeredBytes().giveBack(session, bytes));
@@ -96,7 +96,7 @@ final class PeerBuffers {
         return new Registered(key);
     }
 
-    /** Opens the memory of the peer's process, which is to prove that it is its own. */
+    /** Opens the memory of the peer's process, which the peer must prove to be its own. */
     Message attach(Attach attach, PeerCredentials process) {
         Refusal refusal = attach.baseAddress() < 0 // the kernel's half
                 ? Refusal.BAD_LENGTH
@@ -117,11 +117,10 @@ final class PeerBuffers {
     }
 
     /**
-     * The nonce lies in the peer's memory, or so it says: a worker looks, since that may take as
-     * long as the peer likes.
+     * Checks the proof on a worker, since memory that the peer chose may take any time to answer.
      *
-     * @param said the nonce, once more
-     * @param loop where the answer comes
+     * @param said the nonce that the peer repeats
+     * @param loop runs the continuation
      */
     CompletableFuture<Message> attached(Bytes32 said, Executor loop) {
         Attaching asked = Objects.requireNonNull(attaching, "nothing is being attached");
@@ -161,7 +160,7 @@ final class PeerBuffers {
         mapped.add(region.unmapped().toCompletableFuture());
     }
 
-    /** Retires a buffer; completes when nothing touches it, null if there is none of this key. */
+    /** Retires a buffer; completes when nothing touches it. Null if there is none of this key. */
     @Nullable
     CompletableFuture<Void> retire(int key) {
         MemoryRegion memoryRegion = session.deregister(key);
@@ -170,7 +169,7 @@ final class PeerBuffers {
                 : null;
     }
 
-    /** Completes when nothing of this process touches any of the peer's memory. */
+    /** Completes when nothing in this process touches any of the peer's memory. */
     CompletableFuture<Void> untouched() {
         if (attaching != null) {
             attaching.close();

@@ -4,13 +4,13 @@ import io.railhead.cache.memory.PageSlice;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A peer's registered bytes, as this process reaches them; offsets count from the first. Whoever
- * calls has checked the bounds and holds the region. Calls throw {@link InternalError} or
- * {@link java.io.UncheckedIOException} where the bytes cannot be touched. Any thread.
+ * A peer's registered bytes, as this process reaches them; offsets count from the first. The caller
+ * has checked the bounds and holds the region. Calls throw {@link InternalError} or
+ * {@link java.io.UncheckedIOException} if the bytes are not accessible. Any thread.
  */
 interface PeerMemory extends AutoCloseable {
 
-    /** Whether to touch it may take as long as the peer likes, or for ever. */
+    /** Returns whether an access may block for any time, at the peer's will. */
     boolean mayBlock();
 
     /** Copies the slice's bytes to {@code offset}. */

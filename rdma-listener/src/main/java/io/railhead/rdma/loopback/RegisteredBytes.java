@@ -6,9 +6,9 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The bytes of peers' memory that are mapped here, limited for each session and for each principal
- * in all its sessions. They count until they are unmapped, so that no one comes by more than the
- * limit through leaving and coming back. Any thread.
+ * The bytes of peers' memory that are mapped here, limited for each session and for each principal.
+ * Bytes count until they are unmapped, so that a client cannot exceed the limit by reconnecting.
+ * Any thread.
  */
 final class RegisteredBytes {
     private final long maxPerSession;
@@ -23,7 +23,7 @@ final class RegisteredBytes {
         this.counts = counts;
     }
 
-    /** Counts the bytes, unless either limit forbids it. */
+    /** Counts the bytes, unless either limit forbids them. */
     synchronized boolean tryTake(ClientSession clientSession, long bytes) {
         long inSession = sessions.getOrDefault(clientSession.id(), 0L);
         long ofPrincipal = principals.getOrDefault(clientSession.principal(), 0L);
@@ -42,7 +42,7 @@ final class RegisteredBytes {
         counts.registered(-bytes);
     }
 
-    /** Forgets who holds nothing more. */
+    /** Removes owners that hold nothing more. */
     private static void subtract(Map<String, Long> held, String owner, long bytes) {
         held.computeIfPresent(owner, (_, now) -> now == bytes ? null : now - bytes);
     }

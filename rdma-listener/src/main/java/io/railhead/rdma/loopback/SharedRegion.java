@@ -8,11 +8,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A peer's memory, as this process reaches it: it owns that way.
+ * A peer's registered memory. This object owns the mapping or the attached handle.
  *
- * <p> Its count starts at one, the registration's own, which {@link #retire} gives back. Each copy
- * holds another while it may run. Zero is terminal: then the mapping goes, on the executor, since
- * unmapping takes time that an event loop does not have.
+ * <p> Its count starts at one, which {@link #retire} drops. Each copy holds another while it may
+ * run. Zero is terminal: then the memory is unmapped on the executor, since unmapping would block
+ * an event loop.
  */
 final class SharedRegion implements MemoryRegion {
     private final long baseAddress;
@@ -24,9 +24,7 @@ final class SharedRegion implements MemoryRegion {
     private final AtomicBoolean retired = new AtomicBoolean();
     private final CompletableFuture<Void> unmapped = new CompletableFuture<>();
 
-    /**
-     * @param whenUnmapped runs once the memory is gone, on the unmapper
-     */
+    /** @param whenUnmapped runs on the unmapper after the memory was unmapped */
     SharedRegion(long baseAddress, long length, PeerMemory ownedMemory, Executor unmapper,
             Runnable whenUnmapped) {
         this.baseAddress = baseAddress;
@@ -46,7 +44,7 @@ final class SharedRegion implements MemoryRegion {
         return length;
     }
 
-    /** The registered bytes, for one who holds the region. */
+    /** Returns the registered bytes; the caller must hold the region. */
     PeerMemory memory() {
         return ownedMemory;
     }
@@ -77,7 +75,7 @@ final class SharedRegion implements MemoryRegion {
         }
     }
 
-    /** Completes when nothing of this process can touch the peer's memory any more. */
+    /** Completes when nothing in this process can touch the peer's memory any more. */
     CompletionStage<Void> unmapped() {
         return unmapped;
     }

@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * A copy between a slice's segments and a stretch of peer memory of the same size, done piece by
+ * A copy between a slice's segments and a range of peer memory of the same size, done piece by
  * piece. One thread at a time.
  */
 final class SliceCopy {
@@ -32,7 +32,7 @@ final class SliceCopy {
         return done == length;
     }
 
-    /** Copies on by at most {@code maxBytes}; returns how many were copied. */
+    /** Copies at most {@code maxBytes} more; returns how many were copied. */
     long piece(long maxBytes) {
         long copied = 0;
         while (copied < maxBytes && !isDone()) {

@@ -14,14 +14,15 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The socket's name in the file system. One left behind by a dead process is replaced; one that
- * answers, or that is no socket, is left alone and is an error.
+ * The socket's name in the file system. A socket that a dead process left is replaced. A socket
+ * that answers, and a file that is no socket, are left alone and are errors.
  *
- * <p> The socket is bound under a name of its own and then moved: whoever finds it can connect to
- * it, and Netty, which deletes what it has bound, cannot delete another's.
+ * <p> The socket is bound under a temporary name and then moved. So a client that finds the name
+ * can connect, and Netty, which deletes the name that it has bound, cannot delete another
+ * process's.
  *
- * <p> Everyone may connect, as peers run under users of their own in other containers: it is the
- * proof that lets them in, and the folder's mode is the administrator's.
+ * <p> Every user may connect, since peers run as other users in other containers. The proof admits
+ * them, and the folder's mode is the administrator's.
  */
 final class SocketFile {
     private final Path path;
@@ -32,7 +33,7 @@ final class SocketFile {
         this.identity = identity;
     }
 
-    /** Where to bind what is to be published as {@code path}, which must be free. */
+    /** Returns a temporary name to bind; {@code path} must be free. */
     static Path draft(Path path) throws IOException {
         requireFree(path);
         Path draft = path.resolveSibling(path.getFileName() + "." + ProcessHandle.current().pid());
@@ -40,7 +41,7 @@ final class SocketFile {
         return draft;
     }
 
-    /** Gives what was bound its name. */
+    /** Moves the bound socket to its name. */
     static SocketFile publish(Path draft, Path path) throws IOException {
         Files.setPosixFilePermissions(draft, PosixFilePermissions.fromString("rw-rw-rw-"));
         Object identity = attributes(draft).fileKey();
@@ -60,7 +61,7 @@ final class SocketFile {
         }
     }
 
-    /** Removes the name, if it is still this socket's. */
+    /** Deletes the name if it still belongs to this socket. */
     void delete() throws IOException {
         if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)
                 && Objects.equals(attributes(path).fileKey(), identity)) {

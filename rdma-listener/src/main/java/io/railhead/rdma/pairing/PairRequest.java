@@ -5,20 +5,20 @@ import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A peer that wants a queue pair of the gateway's for one of its own.
+ * A peer's request for a gateway queue pair for one of its own.
  *
- * @param arrivedAt the gateway's address that the peer spoke to: of several adapters that could
- *            serve it, the one with this address does; null where there is none
- * @param staging the peer will write into memory of the gateway; null if it never does
+ * @param arrivedAt the gateway's address that the peer used: of several suitable adapters, the one
+ *            with this address is taken; null if unknown
+ * @param staging memory of the gateway that the peer will write; null if it never does
  */
 public record PairRequest(String principal, QueuePairEnd peer, @Nullable InetAddress arrivedAt,
         @Nullable Staging staging) {
 
     /**
-     * Memory that the peer alone may write, once.
+     * Memory that only the peer may write, once.
      *
-     * @param bytes of it, all of which the peer writes
-     * @param cookie the immediate value that says it has
+     * @param bytes its size, all of which the peer writes
+     * @param cookie the immediate value that reports the end of the write
      */
     public record Staging(long bytes, int cookie) {
         public Staging {

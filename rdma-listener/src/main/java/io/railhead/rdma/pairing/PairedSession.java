@@ -7,42 +7,40 @@ import io.railhead.rdma.session.ClientSession;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
-/** A session whose queue pair was paired over HTTP, from then to its end. Any thread. */
+/** A session whose queue pair was paired over HTTP. Any thread. */
 public interface PairedSession {
 
     ClientSession session();
 
-    /** The gateway's end. */
+    /** Returns the gateway's end. */
     QueuePairEnd own();
 
-    /** The gateway's port that it is on, from 1. */
+    /** Returns the number of its port on the gateway's device, from 1. */
     int portNumber();
 
     /**
-     * Memory of the peer for one request. Nothing of it was registered here: the peer's adapter
-     * knows what the key allows, and refuses the rest, which ends the session. Throws
-     * {@code TransferException} where the session is over or the window cannot be.
+     * Returns a window of the peer's memory for one request. Nothing is registered here: the peer's
+     * adapter knows what the key allows and refuses the rest, which ends the session. Throws
+     * {@code TransferException} if the session is over or the window is invalid.
      *
      * @param length unsigned
      */
     RemoteBuffer window(long address, long length, int key);
 
     /**
-     * Tells the peer by an immediate value, behind all that was written before: it completes one
-     * receive of the peer's. Completes when the peer has it, and exceptionally when it never will.
+     * Sends the peer an immediate value behind all earlier writes, which completes one receive of
+     * the peer's. Completes when the peer has it, and exceptionally if it never will.
      *
-     * @param window of which nothing is changed
+     * @param window memory of the peer, which stays unchanged
      */
     CompletionStage<Void> announce(RemoteBuffer window, int cookie);
 
-    /**
-     * From now on its silence does not end it: whoever holds it does, however its transfer ends.
-     */
+    /** Stops the idle timeout: the holder now ends the session, however its transfer ends. */
     void hold();
 
-    /** Where the peer writes, if it asked for that. */
+    /** Returns the memory that the peer writes, if the peer asked for it. */
     Optional<StagingArea> staging();
 
-    /** Ends the session, at once; idempotent. Its queue pair is gone a little later. */
+    /** Ends the session at once; idempotent. Its queue pair is destroyed a little later. */
     void end(EndReason reason);
 }

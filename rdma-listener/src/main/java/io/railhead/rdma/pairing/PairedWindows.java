@@ -9,13 +9,13 @@ import io.railhead.rdma.TransferException.Reason;
 /**
  * The memory windows that the tokens of paired sessions name. Any thread.
  *
- * @param fabric whose sessions they are
+ * @param fabric the fabric of the sessions
  */
 public record PairedWindows(Fabric fabric) {
 
     /**
-     * The window, checked to be of a session of the principal's. Throws {@code TransferException}
-     * with its reason.
+     * Returns the window, checked to belong to a session of the principal. Throws
+     * {@code TransferException} with its reason.
      */
     public RemoteBuffer resolve(String principal, RcToken token) {
         Pairing pairing = fabric.pairing()

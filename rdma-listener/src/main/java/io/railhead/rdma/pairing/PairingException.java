@@ -2,19 +2,19 @@ package io.railhead.rdma.pairing;
 
 import static java.util.Objects.requireNonNull;
 
-/** The reason why no queue pair was made. */
+/** The reason why no queue pair was created. */
 public final class PairingException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    /** Each is answered and counted by itself. */
+    /** The reasons, each answered and counted by itself. */
     public enum Reason {
         /** The principal has too many sessions, or is suspended. */
         TOO_MANY_SESSIONS,
         /** No adapter has a GID by which the peer's can be reached. */
         NO_ROUTE,
-        /** The adapters hold no more queue pairs, or the memory to stage in is all in use. */
+        /** The adapters can hold no more queue pairs, or all staging memory is in use. */
         NO_ROOM,
-        /** So much is never staged here. */
+        /** The gateway never stages so many bytes. */
         NO_STAGING,
         /** The adapter refused, or the fabric is closing. */
         UNAVAILABLE

@@ -8,8 +8,8 @@ import java.nio.ByteOrder;
 import java.util.HexFormat;
 
 /**
- * hipObject's descriptor of a queue pair and, where it means any, of memory: 44 bytes,
- * little-endian, as 88 hex digits:
+ * hipObject's descriptor of a queue pair and optionally of memory: 44 bytes, little-endian, as 88
+ * hex digits:
  *
  * <pre>
  *  0   1     5       21     25       33      41    42   44
@@ -17,7 +17,7 @@ import java.util.HexFormat;
  * </pre>
  *
  * The first byte is the transport: 1 is the reliable connection; 0, dynamically connected, is not
- * read here. The GID stands in network order.
+ * accepted here. The GID stands in network order.
  *
  * @param queuePair its number, 24 bits
  * @param gid as {@link GidBytes} reads it
@@ -26,26 +26,26 @@ import java.util.HexFormat;
  */
 public record RcDescriptor(int queuePair, InetAddress gid, int key, long address, long length,
         int port, int lid) {
-    /** Digits. */
+    /** The number of hex digits. */
     public static final int TEXT_LENGTH = 88;
     private static final int BYTES = TEXT_LENGTH / 2;
     private static final byte RELIABLE_CONNECTION = 1;
     private static final int MAX_PORT = 0xff;
 
     public RcDescriptor {
-        // Holds its own limits.
+        // Constructed for its checks.
         var _ = new QueuePairEnd(queuePair, gid, lid, 0);
         if (port < 0 || port > MAX_PORT) {
             throw new IllegalArgumentException("port must be 0 to 255: " + port);
         }
     }
 
-    /** Only of a queue pair. */
+    /** Returns the descriptor of a queue pair without memory. */
     public static RcDescriptor of(QueuePairEnd end, int port) {
         return new RcDescriptor(end.number(), end.gid(), 0, 0, 0, port, end.lid());
     }
 
-    /** Throws {@link IllegalArgumentException} that says what is wrong. */
+    /** Parses a descriptor. Throws {@link IllegalArgumentException} that names the fault. */
     public static RcDescriptor parse(String text) {
         if (text.length() != TEXT_LENGTH) {
             throw new IllegalArgumentException(
@@ -65,7 +65,7 @@ public record RcDescriptor(int queuePair, InetAddress gid, int key, long address
                 bytes.getLong(), bytes.get() & MAX_PORT, Short.toUnsignedInt(bytes.getShort()));
     }
 
-    /** The digits, in lower case. */
+    /** Returns the digits in lower case. */
     public String format() {
         ByteBuffer bytes = ByteBuffer.allocate(BYTES).order(ByteOrder.LITTLE_ENDIAN);
         bytes.put(RELIABLE_CONNECTION)
@@ -79,7 +79,7 @@ public record RcDescriptor(int queuePair, InetAddress gid, int key, long address
         return HexFormat.of().formatHex(bytes.array());
     }
 
-    /** The queue pair alone. */
+    /** Returns the queue pair alone. */
     public QueuePairEnd end(int packetSequence) {
         return new QueuePairEnd(queuePair, gid, lid, packetSequence);
     }

@@ -1,6 +1,4 @@
-/**
- * Queue pairs whose ends learn of each other over HTTP, for clients that do not speak rdma_cm.
- */
+/** Queue pairs whose ends are exchanged over HTTP, for clients that do not speak rdma_cm. */
 @NullMarked
 package io.railhead.rdma.pairing;
 

@@ -1,19 +1,17 @@
 package io.railhead.rdma.poller;
 
-/** The handler of a {@link Poller}'s completions. All but {@link #wake} on its thread. */
+/** The handler of a {@link Poller}'s completions. Its thread only, except {@link #wake}. */
 public interface CompletionHandler {
 
-    /** Handles what has completed, up to a batch; how many. */
+    /** Handles completions, up to a batch; returns how many. */
     int poll();
 
-    /**
-     * Asks for an event at the next completion. What completed before may give none: poll again.
-     */
+    /** Requests an event for the next completion. Earlier ones may give none, so poll again. */
     void arm();
 
-    /** Returns at a completion since {@link #arm}, at {@link #wake}, or after the time. */
+    /** Sleeps until a completion since {@link #arm}, until {@link #wake}, or for the given time. */
     void sleep(long nanos);
 
-    /** Ends the sleep that goes on, or the next. Any thread. */
+    /** Ends the current sleep, or the next one. Any thread. */
     void wake();
 }

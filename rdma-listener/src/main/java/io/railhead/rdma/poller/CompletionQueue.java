@@ -13,8 +13,8 @@ import java.io.UncheckedIOException;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The completion queue of one poller, and its sleep until something completes there. Its poller
- * only, but {@link #wake}; it owns the queue and the channel of its events.
+ * The completion queue of one poller, and the sleep for its events. Its poller only, except
+ * {@link #wake}. It owns the queue and its event channel.
  */
 public final class CompletionQueue implements AutoCloseable {
     private static final int BATCH = 32;
@@ -30,7 +30,7 @@ public final class CompletionQueue implements AutoCloseable {
     private final CloseStack closeStack = new CloseStack();
     private int unacknowledged;
 
-    /** @param depth completions that it holds: more at a time lose it for good */
+    /** @param depth the most outstanding completions: an overrun breaks the queue for good */
     public CompletionQueue(Adapter adapter, int depth) throws IOException {
         closeStack.add(wake::close);
         try {
@@ -54,17 +54,17 @@ public final class CompletionQueue implements AutoCloseable {
         return queue;
     }
 
-    /** What the last {@link #poll} took. */
+    /** Returns the completions of the last {@link #poll}. */
     public Completions batch() {
         return batch;
     }
 
-    /** Takes some of what has completed; how many. */
+    /** Takes a batch of completions; returns how many. */
     public int poll() {
         return batch.poll(queue);
     }
 
-    /** As a poller's {@code arm}. */
+    /** Arms the queue for {@link CompletionHandler#arm}. */
     public void arm() {
         try {
             notification.execute();
@@ -73,7 +73,7 @@ public final class CompletionQueue implements AutoCloseable {
         }
     }
 
-    /** As a poller's {@code sleep}. */
+    /** Sleeps for {@link CompletionHandler#sleep}. */
     public void sleep(long nanos) {
         long millis = TimeUnit.NANOSECONDS.toMillis(Math.min(nanos, LONGEST_SLEEP_NANOS)) + 1;
         if (sleepers.await((int) millis) == 0) {
@@ -106,7 +106,7 @@ public final class CompletionQueue implements AutoCloseable {
         queue.ackEvents(events);
     }
 
-    /** Ends the sleep that goes on, or the next. Any thread. */
+    /** Ends the current sleep, or the next one. Any thread. */
     public void wake() {
         wake.signal();
     }
@@ -116,7 +116,7 @@ public final class CompletionQueue implements AutoCloseable {
         queue.destroyCQ();
     }
 
-    /** After its poller has ended, and the last queue pair that completes there has gone. */
+    /** Closes the queue, after its poller has ended and its last queue pair was destroyed. */
     @Override
     public void close() throws IOException {
         IOException failure = new IOException("a completion queue could not be given back");

@@ -5,15 +5,15 @@ import java.net.InterfaceAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
 
-/** The peers that an address of this machine reaches without a router. */
+/** Tests whether an address of this machine reaches a peer without a router. */
 public final class LocalNetwork {
 
     private LocalNetwork() {}
 
     /**
-     * Whether the peer is on the network of the interface that has the address.
+     * Returns whether the peer is on the network of the interface that has the address.
      *
-     * @param own an address of this machine; of any other nothing is said to be
+     * @param own an address of this machine; any other has no network
      */
     public static boolean holds(InetAddress own, InetAddress peer) {
         try {

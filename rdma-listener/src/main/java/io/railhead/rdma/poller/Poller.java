@@ -15,15 +15,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One thread that handles completions, what other threads hand it, and deadlines; the only one that
- * touches its queue pairs. Idle, it looks on for a while ({@link AdaptiveSpin}) and then sleeps:
+ * One thread that handles completions, tasks of other threads, and deadlines. Only this thread
+ * touches its queue pairs. When idle it spins for a while ({@link AdaptiveSpin}) and then sleeps:
  *
  * <pre>
  *   arm the completion queue ─▶ poll again ─▶ say "asleep" ─▶ look into the inbox again ─▶ sleep
  * </pre>
  *
- * so that neither a completion nor a message can fall between looking and sleeping: who puts one
- * into the inbox looks for "asleep" afterwards, and wakes.
+ * So no completion or message is missed between the last check and the sleep: a sender puts its
+ * message into the inbox first, then checks "asleep", and wakes the poller.
  */
 public final class Poller implements Executor, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Poller.class);
@@ -50,9 +50,7 @@ public final class Poller implements Executor, AutoCloseable {
     private volatile boolean ended;
     private volatile long cpuNanosAtEnd;
 
-    /**
-     * @param spun hears of time spent looking for work rather than asleep
-     */
+    /** @param spun receives the time spent spinning in vain */
     public Poller(String name, CompletionHandler completionHandler, AdaptiveSpin spin,
             LongSupplier nanoClock,
             LongConsumer spun) {
@@ -67,12 +65,12 @@ public final class Poller implements Executor, AutoCloseable {
         thread.start();
     }
 
-    /** Its thread's. */
+    /** Returns the name of its thread. */
     public String name() {
         return thread.getName();
     }
 
-    /** Processor time of its thread so far; once that has ended, in all. Any thread. */
+    /** Returns the processor time of its thread, complete once the thread has ended. Any thread. */
     public long cpuNanos() {
         return Math.max(THREADS.getThreadCpuTime(thread.threadId()), cpuNanosAtEnd);
     }
@@ -81,7 +79,7 @@ public final class Poller implements Executor, AutoCloseable {
         return Thread.currentThread().equals(thread);
     }
 
-    /** Any thread; runs on the poller, or, once that has ended, on a caller's thread. */
+    /** Runs a task on the poller or, once that has ended, on a caller's thread. Any thread. */
     @Override
     public void execute(Runnable message) {
         inbox.offer(message);
@@ -89,14 +87,14 @@ public final class Poller implements Executor, AutoCloseable {
             runLeft();
             return;
         }
-        // The queue's index, raised by CAS, and the flag are both volatile: either this sees
+        // The queue's index, raised by CAS, and the flag are both volatile: either this thread sees
         // "asleep", or the poller sees that the inbox is not empty.
         if (asleep.compareAndSet(true, false)) {
             completionHandler.wake();
         }
     }
 
-    /** Runs the task when the time has come, unless the poller ends before. Poller only. */
+    /** Runs the task after the delay, unless the poller ends before. Poller only. */
     public void schedule(long delayNanos, Runnable task) {
         deadlines.add(new Deadline(nanoClock.getAsLong() + delayNanos, task));
     }
@@ -105,7 +103,7 @@ public final class Poller implements Executor, AutoCloseable {
         inbox.drain(runner);
     }
 
-    /** Ends the thread after what is in the inbox. Not from the poller. */
+    /** Ends the thread after the tasks in the inbox. Not from the poller. */
     @Override
     public void close() {
         execute(() -> closed = true);
@@ -164,7 +162,7 @@ public final class Poller implements Executor, AutoCloseable {
         }
     }
 
-    /** Whether there was something to do. */
+    /** Runs one turn; returns whether there was anything to do. */
     private boolean turn() {
         int done = guarded();
         done += inbox.drain(runner, MESSAGES_A_TURN);
@@ -180,7 +178,10 @@ public final class Poller implements Executor, AutoCloseable {
         }
     }
 
-    /** As where the device is gone: what is in the inbox is done still, without haste. */
+    /**
+     * Handles a failed turn, as after the removal of the device: the inbox is still served, at a
+     * slow pace.
+     */
     private void failed(Throwable e) {
         if (!failing) {
             failing = true;

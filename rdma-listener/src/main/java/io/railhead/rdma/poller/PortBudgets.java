@@ -5,8 +5,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The bytes that may be outstanding on one port of a device, and there for each principal that has
- * a session, whichever pollers these are on. Any thread.
+ * The bytes that may be outstanding on one port of a device, in all and for each principal that has
+ * a session, over all pollers. Any thread.
  */
 public final class PortBudgets {
     private final long perPrincipal;
@@ -20,23 +20,21 @@ public final class PortBudgets {
         }
     }
 
-    /**
-     * @param perPrincipal bytes at a time, within the port's
-     */
+    /** @param perPrincipal the most bytes of a principal, within the port's */
     public PortBudgets(long perPrincipal, long perPort, Waker waker) {
         this.perPrincipal = perPrincipal;
         this.waker = waker;
         this.port = new SharedBudget(perPort, null, waker);
     }
 
-    /** One link more of the principal, and what bounds its bytes. */
+    /** Counts one more connection of the principal, and returns its byte budget. */
     public SharedBudget enter(String principal) {
         return principals.merge(principal,
                 new Principal(new SharedBudget(perPrincipal, port, waker), 1),
                 (known, _) -> known.plus(1)).budget();
     }
 
-    /** One link fewer of the principal. */
+    /** Counts one connection of the principal less. */
     public void exit(String principal) {
         principals.computeIfPresent(principal,
                 (_, known) -> known.links() == 1 ? null : known.plus(-1));

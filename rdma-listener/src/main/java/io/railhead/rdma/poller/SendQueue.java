@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNull;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The accounting of one send queue: what was posted, in order, and what the adapter has let go of.
+ * The accounting of one send queue: the posted requests in order, and those that have completed.
  * Its poller only; allocates nothing.
  *
  * <pre>
@@ -13,16 +13,16 @@ import org.jspecify.annotations.Nullable;
  *               |  let go  |  the adapter's  |     room      |
  * </pre>
  *
- * A work request's id is its position's low 32 bits. The last request of each chain is signalled,
- * and every k-th: a completion stands for all earlier requests of the queue, for a reliable
- * connection completes them in order. So a failure tells that what came before it has arrived.
+ * A work request's id is its position's low 32 bits. The last request of each batch is signalled,
+ * and every k-th one. A completion covers all earlier requests of the queue, since a reliable
+ * connection completes them in order. A failure therefore shows that earlier requests arrived.
  */
 public final class SendQueue {
     private final int depth;
     private final int signalEvery;
     private final @Nullable Work[] works;
     private final long[] lastPositions;
-    /** Whether some of the work's requests were refused. */
+    /** Marks works of which some requests were refused. */
     private final boolean[] cut;
     private int firstWork;
     private int workCount;
@@ -31,8 +31,8 @@ public final class SendQueue {
     private int unsignalled;
 
     /**
-     * @param depth work requests that the queue pair holds
-     * @param signalEvery how many may follow one another unsignalled, at most {@code depth / 2}
+     * @param depth the most work requests that the queue pair holds
+     * @param signalEvery the most requests in a row without a signal, at most {@code depth / 2}
      */
     public SendQueue(int depth, int signalEvery) {
         if (signalEvery < 1 || signalEvery > depth / 2) {
@@ -46,9 +46,9 @@ public final class SendQueue {
         this.cut = new boolean[depth];
     }
 
-    /** How many more work requests may be posted now, each with a work of its own. */
+    /** Returns how many more work requests, each with its own work, may be posted now. */
     public int room() {
-        // Works may share a request, and then there are more of them.
+        // Works may share a request, and may then outnumber requests.
         return depth - Math.max(workCount, (int) (posted - retired));
     }
 
@@ -56,7 +56,7 @@ public final class SendQueue {
         return posted == retired;
     }
 
-    /** The position of the next request, which the caller posts. */
+    /** Returns the position of the next request, which the caller must post. */
     public long take() {
         if (room() == 0) {
             throw new IllegalStateException("the send queue is full");
@@ -65,17 +65,17 @@ public final class SendQueue {
         return posted++;
     }
 
-    /** Whether the request taken last must be signalled, though its chain goes on. */
+    /** Returns whether the latest request must be signalled although its batch goes on. */
     public boolean isSignalDue() {
         return unsignalled >= signalEvery;
     }
 
-    /** The request taken last is signalled. */
+    /** Notes that the latest request is signalled. */
     public void signalled() {
         unsignalled = 0;
     }
 
-    /** The work's last request is the one taken last. */
+    /** Adds a work whose last request is the latest one. */
     public void add(Work work) {
         int at = (firstWork + workCount) % depth;
         works[at] = work;
@@ -85,8 +85,8 @@ public final class SendQueue {
     }
 
     /**
-     * The adapter did not take the last requests in. Their works have failed, and end with what it
-     * did take in, since earlier requests of theirs may be among that.
+     * Handles requests that the adapter refused. Their works have failed, and end when their
+     * accepted requests have completed.
      */
     public void refused(int requests) {
         posted -= requests;
@@ -102,9 +102,9 @@ public final class SendQueue {
     }
 
     /**
-     * A completion was polled.
+     * Handles a completion.
      *
-     * @param id low 32 bits of the request's position
+     * @param id the low 32 bits of the request's position
      */
     public void completed(int id, boolean success) {
         long position = retired + Integer.toUnsignedLong(id - (int) retired);
@@ -117,7 +117,9 @@ public final class SendQueue {
         retire(position, success);
     }
 
-    /** The queue pair is gone: nothing that was posted can be touched any more. */
+    /**
+     * Ends all works after the queue pair was destroyed: nothing can touch their memory any more.
+     */
     public void abandon() {
         retire(posted - 1, false);
     }

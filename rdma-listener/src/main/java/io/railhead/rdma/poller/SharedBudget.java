@@ -4,16 +4,16 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bytes that may be outstanding at a time on the queue pairs of several pollers: a principal's
- * within its port's. What does not fit waits; what is larger than a limit goes alone. Any of its
- * pollers; no lock, and nothing is allocated.
+ * Bytes that may be outstanding on the queue pairs of several pollers: a principal's, within its
+ * port's. A request that does not fit waits; one above the limit is sent alone. Any of its pollers;
+ * no lock, and no allocation.
  *
- * <p> Who finds no room leaves a mark and looks once more; who gives back wakes all that have left
- * one. The mark comes before the second look, and the bytes before the look at the marks: so nobody
- * sleeps beside room that is there. Who is first after a wake is not said.
+ * <p> A poller that finds no room sets a mark and tries once more; a release wakes every poller
+ * with a mark. The mark is set before the second try, and bytes are released before the marks are
+ * read. So no poller sleeps while there is room. The order after a wake is undefined.
  */
 public final class SharedBudget {
-    /** One bit of the marks each. */
+    /** Each poller has one bit of the marks. */
     public static final int MAX_POLLERS = Long.SIZE;
 
     private final long limitBytes;
@@ -22,7 +22,7 @@ public final class SharedBudget {
     private final AtomicLong taken = new AtomicLong();
     private final AtomicLong marks = new AtomicLong();
 
-    /** Brings a poller back to work that waits, wherever it sleeps. Any thread. */
+    /** Wakes a poller whose work waits for room. Any thread. */
     public interface Waker {
         void wake(int poller);
     }
@@ -37,12 +37,12 @@ public final class SharedBudget {
     }
 
     /**
-     * Takes the bytes of this budget and of those around it, or none.
+     * Takes the bytes from this budget and those around it, or none.
      *
-     * @param poller whose they are; it is woken when it is worth trying again
+     * @param poller the taking poller, which is woken when a retry may succeed
      */
     public boolean tryTake(long bytes, int poller) {
-        // Looked at first: taking from the outer one in vain would wake others for nothing.
+        // Checked first: a vain take from the outer budget would wake other pollers for nothing.
         if (!fits(bytes) && !fitsAfterMark(bytes, poller)) {
             return false;
         }

@@ -1,12 +1,12 @@
 package io.railhead.rdma.poller;
 
-/** Something posted to a send queue, of one or more work requests. */
+/** A unit of one or more work requests in a send queue. */
 public interface Work {
 
     /**
-     * Heard once, on the poller: the adapter touches none of this work's memory any more.
+     * Ends the work; called once, on the poller. The adapter touches none of its memory any more.
      *
-     * @param arrived whether every byte is where it should be
+     * @param arrived whether every byte has arrived
      */
     void ended(boolean arrived);
 }

@@ -2,28 +2,33 @@ package io.railhead.rdma.session;
 
 import io.railhead.rdma.TransferException;
 
-/** A peer that proved an access key. Immutable identity; its buffers belong to the fabric. */
+/**
+ * A peer that proved an access key. Its identity is immutable; its buffers belong to the fabric.
+ */
 public interface ClientSession {
 
-    /** Random, 24 bits: what a token carries in its DCT field. */
+    /** Returns a random number of 24 bits, which tokens carry in their DCT field. */
     int number();
 
-    /** As logs and the names of requests have it: the number, in hexadecimal digits. */
+    /** Returns the name in logs and request ids: the number in hexadecimal digits. */
     default String label() {
         return Integer.toHexString(number());
     }
 
-    /** Random, 32 hex digits: what the HTTP open answered. */
+    /** Returns the random id of 32 hex digits that the HTTP open returned. */
     String id();
 
     String principal();
 
-    /** The name of the fabric that it was opened for: its buffers are reached over no other. */
+    /**
+     * Returns the name of the fabric that it was opened for; its buffers are reachable over that
+     * one only.
+     */
     String fabric();
 
     boolean isOpen();
 
-    /** What becomes of a transfer that the session's end broke off. */
+    /** Returns the failure of a transfer that the session's end aborted. */
     default TransferException brokenOff() {
         return new TransferException(TransferException.Reason.PEER_GONE, "the session has ended");
     }

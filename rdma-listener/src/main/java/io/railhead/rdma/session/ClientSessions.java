@@ -25,10 +25,10 @@ import org.slf4j.LoggerFactory;
 /**
  * All sessions of this gateway, from the signed HTTP open to their end. Any thread.
  *
- * <p> An open makes a pending session: it has a short life until its peer connects to the fabric
- * and proves the key (HELLO, CHALLENGE, PROOF). Ids, numbers and keys are random: knowing one
- * session says nothing about the next. Requests look up without a lock; opening, proving and ending
- * share one, which is never held while a session ends.
+ * <p> An open creates a pending session, which lives briefly until its peer connects to the fabric
+ * and proves the key (HELLO, CHALLENGE, PROOF). Ids, numbers and keys are random: one session
+ * reveals nothing about the next. Lookups take no lock; opening, proving and ending share one,
+ * which is never held while a session ends.
  */
 public final class ClientSessions {
     private static final Logger log = LoggerFactory.getLogger(ClientSessions.class);
@@ -42,12 +42,10 @@ public final class ClientSessions {
     private final SecureRandom random;
     private final Suspensions suspensions;
     private final Map<Integer, PeerSession> live = new ConcurrentHashMap<>();
-    /** By id, in the order in which they expire. */
+    /** By id, in order of expiry. */
     private final Map<String, PeerSession> pending = new LinkedHashMap<>();
 
-    /**
-     * @param pendingLife how long an opened session waits for its proof
-     */
+    /** @param pendingLife how long an opened session waits for its proof */
     public ClientSessions(Duration pendingLife, int maxPending, int maxPerPrincipal) {
         this(pendingLife, maxPending, maxPerPrincipal, System::nanoTime, new SecureRandom());
     }
@@ -66,10 +64,11 @@ public final class ClientSessions {
     /**
      * Opens a pending session.
      *
-     * @param fabric the name of the one whose peer it will be
-     * @param sessionKey gives the key for the session's id, which is part of it: see
+     * @param fabric the name of the peer's fabric
+     * @param sessionKey returns the key for a session id, which is an input of the key: see
      *            {@link io.railhead.protocol.message.SessionKey#derive}
-     * @return null where there are too many, the principal's or all, or it {@link #isSuspended}
+     * @return null if the principal or the gateway has too many sessions, or the principal
+     *         {@link #isSuspended}
      */
     public @Nullable ClientSession open(String principal, String fabric,
             Function<String, byte[]> sessionKey) {
@@ -93,8 +92,8 @@ public final class ClientSessions {
     }
 
     /**
-     * A session that is open at once: whoever asks for it has signed that, and is answered over the
-     * same channel. It holds no key that could be proved, and registers nothing.
+     * Opens a session that needs no proof: its signed request is answered over the same channel. It
+     * has no key, and registers nothing.
      *
      * @return null as {@link #open} does
      */
@@ -115,8 +114,7 @@ public final class ClientSessions {
     }
 
     /**
-     * The session of this id that waits for its proof on this fabric; null if none does, or no
-     * longer.
+     * Returns the session of this id that waits for its proof on this fabric; null if none does.
      */
     public @Nullable PeerSession findPending(String id, String fabric) {
         endExpired();
@@ -127,8 +125,8 @@ public final class ClientSessions {
     }
 
     /**
-     * Opens a session whose peer has shown that it holds the key; false if it has expired, was
-     * revoked, or another connection came first.
+     * Opens a session whose peer has proved the key; false if it has expired, was revoked, or
+     * another connection came first.
      */
     public boolean tryProve(PeerSession session) {
         endExpired();
@@ -138,9 +136,10 @@ public final class ClientSessions {
     }
 
     /**
-     * What a token names, checked: the session exists, is proven and is the principal's, and the
-     * window lies within the buffer of that key. Throws {@code TransferException} with its reason;
-     * who names what it has no right to again and again is suspended.
+     * Returns the window that a token names. The session must exist, be proven and belong to the
+     * principal; the window must lie within the buffer of that key. Throws
+     * {@code TransferException} with its reason. Repeated requests without a right suspend the
+     * principal.
      */
     public RemoteBuffer resolve(String principal, int sessionNumber, long address, long length,
             int key) {
@@ -171,12 +170,12 @@ public final class ClientSessions {
         return new RemoteBuffer(session, address, length, key);
     }
 
-    /** Ends every session of a principal, as when its credential is withdrawn. */
+    /** Ends every session of a principal, for example when its credential is withdrawn. */
     public void revoke(String principal) {
         endAll(principal, EndReason.REVOKED);
     }
 
-    /** Whether the principal may use no RDMA for now, after repeated access errors. */
+    /** Returns whether the principal may not use RDMA now, after repeated access errors. */
     public boolean isSuspended(String principal) {
         return suspensions.isSuspended(principal);
     }
@@ -189,12 +188,15 @@ public final class ClientSessions {
         }
     }
 
-    /** How many are proven and have not ended. */
+    /** Returns the number of open sessions. */
     public int open() {
         return (int) live.values().stream().filter(PeerSession::isOpen).count();
     }
 
-    /** The session has ended. Where access errors end too many, the principal's others end too. */
+    /**
+     * Removes a session that has ended. If repeated access errors ended sessions, the principal's
+     * other sessions end too.
+     */
     void ended(PeerSession session, EndReason reason) {
         synchronized (this) {
             live.remove(session.number(), session);
@@ -212,7 +214,7 @@ public final class ClientSessions {
         }
     }
 
-    /** The principal named what it has no right to: again and again suspends it. */
+    /** Counts an access error; repeated ones suspend the principal. */
     public void accessError(String principal) {
         if (suspensions.accessError(principal)) {
             log.warn("RDMA of principal {} is suspended for {} s: memory that it named could not be"

@@ -10,31 +10,31 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sessions that ended where nothing more could be said, as over a queue pair in error: a peer that
- * says HELLO again, and proves the session's key, is told what it missed. Bounded in number and
+ * Sessions whose end could not be reported, for example over a queue pair in error. A peer that
+ * sends HELLO again, and proves the session's key, then gets the report. Bounded in number and
  * time; the oldest go first. Any thread.
  */
 public final class EndedSessions {
-    /** For which a session is remembered. */
+    /** The time for which a session is remembered. */
     public static final Duration LIFE = Duration.ofSeconds(60);
     private static final int MAX_REMEMBERED = 1024;
 
     /**
-     * What is left of a session.
+     * A session that has ended.
      *
-     * @param session to check the proof with: its key is still there
-     * @param messages ENDED, as bytes, to be said in place of WELCOME; not to be changed
+     * @param session the session with its key, to check the proof
+     * @param messages encoded ENDED messages, to be sent in place of WELCOME; must not be changed
      */
     public record Remembered(PeerSession session, List<ByteBuffer> messages, long untilNanos) {
 
-        /** Copies over the same bytes, ready to be read. */
+        /** Returns views of the same bytes, ready to be read. */
         public List<ByteBuffer> toSay() {
             return messages.stream().map(ByteBuffer::asReadOnlyBuffer).toList();
         }
     }
 
     private final LongSupplier nanoClock;
-    /** By id, in the order in which they expire. */
+    /** By id, in order of expiry. */
     private final Map<String, Remembered> byId = new LinkedHashMap<>();
 
     public EndedSessions() {
@@ -46,9 +46,9 @@ public final class EndedSessions {
     }
 
     /**
-     * Remembers why a session that has ended did, and what became of its requests.
+     * Remembers why a session ended, and the outcome of its requests.
      *
-     * @param messages as {@code EndedMessage.encode} makes them
+     * @param messages the result of {@code EndedMessage.encode}
      */
     public synchronized void remember(PeerSession session, List<ByteBuffer> messages) {
         forgetExpired();
@@ -60,7 +60,7 @@ public final class EndedSessions {
         }
     }
 
-    /** The session of this id that ended lately; null if there is none. */
+    /** Returns the session of this id that ended lately; null if there is none. */
     public synchronized @Nullable Remembered find(String id) {
         forgetExpired();
         return byId.get(id);

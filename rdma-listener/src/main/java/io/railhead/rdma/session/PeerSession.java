@@ -44,11 +44,11 @@ public final class PeerSession implements ClientSession {
     private final Identity identity;
     private final byte[] key;
     private final long expiresAtNanos;
-    /** Keys are not given twice in a session: a stale one must name nothing. */
+    /** Keys given so far. None is given twice in a session: a stale key must match nothing. */
     private final Set<Integer> keysGiven = new HashSet<>();
     private final List<Runnable> endListeners = new ArrayList<>();
     private volatile State state = State.PENDING;
-    /** Changed under the lock. */
+    /** Changed under the lock, read without. */
     private volatile RegionTable regions = RegionTable.EMPTY;
     private volatile EndReason endReason = EndReason.PEER_GONE;
     private final LongAdder requests = new LongAdder();
@@ -90,12 +90,12 @@ public final class PeerSession implements ClientSession {
         return state == State.OPEN;
     }
 
-    /** Whether a peer that sent this proof holds the session's key. */
+    /** Returns whether this proof shows that the peer has the session's key. */
     public boolean isProvenBy(Bytes32 proof, Bytes32 clientNonce, Bytes32 serverNonce) {
         return SessionKey.clientProof(key, id(), clientNonce, serverNonce).equals(proof);
     }
 
-    /** Shows the peer that this gateway holds the key too. */
+    /** Returns the proof that this gateway has the key too. */
     public Bytes32 serverProof(Bytes32 clientNonce, Bytes32 serverNonce) {
         return SessionKey.serverProof(key, id(), clientNonce, serverNonce);
     }
@@ -114,8 +114,8 @@ public final class PeerSession implements ClientSession {
     }
 
     /**
-     * Takes a region in, under a fresh random key that is not 0. Returns 0, and leaves the region
-     * with the caller, if the session is not open.
+     * Adds a region under a fresh random key that is not 0. Returns 0, and leaves the region with
+     * the caller, if the session is not open.
      */
     public synchronized int tryRegister(MemoryRegion memoryRegion, RandomGenerator random) {
         if (state != State.OPEN) {
@@ -129,7 +129,7 @@ public final class PeerSession implements ClientSession {
         return fresh;
     }
 
-    /** Takes a region out and retires it; null if there is none with this key. */
+    /** Removes a region and retires it; null if there is none with this key. */
     public @Nullable MemoryRegion deregister(int key) {
         MemoryRegion memoryRegion;
         synchronized (this) {
@@ -142,7 +142,7 @@ public final class PeerSession implements ClientSession {
         return memoryRegion;
     }
 
-    /** Whose other end it is, for logs: an address, or a process. Before it opens. */
+    /** Sets the peer's name for logs, an address or a process, before the session opens. */
     public void peer(String name) {
         peer = name;
     }
@@ -151,17 +151,17 @@ public final class PeerSession implements ClientSession {
         return peer;
     }
 
-    /** One request more, on its channel or by a token. Any thread. */
+    /** Counts a request, on the channel or by a token. Any thread. */
     public void asked() {
         requests.increment();
     }
 
-    /** Bytes have arrived, in whichever direction. Any thread. */
+    /** Counts bytes that moved in either direction. Any thread. */
     public void moved(long count) {
         bytes.add(count);
     }
 
-    /** What it came to, for its end's line in the log; empty where it never opened. */
+    /** Returns the session's totals for the log line of its end; empty if it never opened. */
     Optional<Use> use(long nowNanos) {
         return openedAtNanos == 0
                 ? Optional.empty()
@@ -171,7 +171,7 @@ public final class PeerSession implements ClientSession {
 
     record Use(String peer, Duration open, long requests, long bytes) {}
 
-    /** Why the session ended; means nothing before. */
+    /** Returns why the session ended; undefined before. */
     public EndReason endReason() {
         return endReason;
     }
@@ -193,10 +193,10 @@ public final class PeerSession implements ClientSession {
     }
 
     /**
-     * A window into one of this session's buffers, checked to lie within it. Throws
+     * Returns a window of one of this session's buffers, checked to lie within it. Throws
      * {@code TransferException} with its reason.
      *
-     * @param offset of the window's first byte from the buffer's; unsigned
+     * @param offset the window's offset in the buffer; unsigned
      * @param length unsigned
      */
     public RemoteBuffer window(int bufferKey, long offset, long length) {
@@ -222,7 +222,7 @@ public final class PeerSession implements ClientSession {
         return regions.size();
     }
 
-    /** Runs once when the session has ended; at once if it already has. */
+    /** Runs a listener once at the session's end; at once if it has ended. */
     public void onEnd(Runnable listener) {
         synchronized (this) {
             if (state != State.ENDED) {
@@ -233,7 +233,7 @@ public final class PeerSession implements ClientSession {
         listener.run();
     }
 
-    /** Ends the session: its buffers are retired, its listeners hear. The first reason stays. */
+    /** Ends the session, retires its buffers, and calls its listeners. The first reason stays. */
     public void end(EndReason reason) {
         List<Runnable> listeners;
         List<MemoryRegion> retired;
@@ -241,7 +241,7 @@ public final class PeerSession implements ClientSession {
             if (state == State.ENDED) {
                 return;
             }
-            // Whoever finds the session ended reads why.
+            // Set before the state: a thread that sees the session ended also sees the reason.
             endReason = reason;
             state = State.ENDED;
             listeners = List.copyOf(endListeners);

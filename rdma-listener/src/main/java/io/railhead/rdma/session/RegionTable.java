@@ -5,13 +5,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Regions by key, immutable: a look-up takes no lock and allocates nothing; a change is a copy.
- * Keys are random, so they are their own hash.
+ * An immutable table of regions by key: a lookup takes no lock and allocates nothing; a change
+ * makes a copy. Keys are random, so they serve as their own hash.
  */
 final class RegionTable {
     static final RegionTable EMPTY = new RegionTable(new int[2], new MemoryRegion[2], 0);
 
-    /** 0 where there is none: no key is 0. */
+    /** 0 marks an empty place: no key is 0. */
     private final int[] keys;
     private final @Nullable MemoryRegion[] regions;
     private final int size;
@@ -52,7 +52,7 @@ final class RegionTable {
         return all;
     }
 
-    /** With one more, whose key is not 0 and not there yet. */
+    /** Returns a copy with one more region, whose key is new and not 0. */
     RegionTable with(int key, MemoryRegion memoryRegion) {
         RegionTable copy = copy(size + 1, 0);
         copy.put(key, memoryRegion);

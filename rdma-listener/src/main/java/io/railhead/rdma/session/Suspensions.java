@@ -9,19 +9,18 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
 /**
- * Principals that may not use RDMA for a while, because memory that they named could not be touched
- * as they had registered it, again and again: each such error costs a queue pair, and who guesses
- * at keys makes many. Holds only what lies within its durations. Any thread; asking takes no lock,
- * since every request with a token does.
+ * Principals that may not use RDMA for a while, after repeated access errors. Each such error costs
+ * a queue pair, and a principal that guesses keys causes many. Entries expire after the durations
+ * below. Any thread; lookups take no lock, since every request with a token makes one.
  */
 final class Suspensions {
-    /** So many errors within {@link #WATCHED} suspend for {@link #SUSPENDED}. */
+    /** The number of errors within {@link #WATCHED} that suspends for {@link #SUSPENDED}. */
     static final int ERRORS = 5;
     static final Duration WATCHED = Duration.ofMinutes(1);
     static final Duration SUSPENDED = Duration.ofMinutes(1);
 
     private final LongSupplier nanoClock;
-    /** Guarded by this. */
+    /** Guarded by this object's monitor. */
     private final Map<String, Deque<Long>> errors = new HashMap<>();
     private final Map<String, Long> until = new ConcurrentHashMap<>();
 
@@ -29,7 +28,7 @@ final class Suspensions {
         this.nanoClock = nanoClock;
     }
 
-    /** One more error; whether it suspends the principal from now on. */
+    /** Counts an error; returns whether this one suspends the principal. */
     synchronized boolean accessError(String principal) {
         long now = nanoClock.getAsLong();
         forgetOld(now);

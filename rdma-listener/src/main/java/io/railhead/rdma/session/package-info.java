@@ -1,6 +1,4 @@
-/**
- * The gateway's sessions: their clients, their registered buffers, and their ends.
- */
+/** The gateway's sessions: clients, registered buffers, and ends. */
 @NullMarked
 package io.railhead.rdma.session;
 

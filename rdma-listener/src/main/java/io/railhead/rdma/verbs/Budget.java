@@ -4,8 +4,8 @@ import io.railhead.rdma.poller.SharedBudget;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bytes of one queue pair that may be outstanding at a time, within its principal's and its port's.
- * What does not fit waits; what is larger than a limit goes alone. Its poller only.
+ * Bytes of one queue pair that may be outstanding, within its principal's and its port's. A request
+ * that does not fit waits; one above the limit is sent alone. Its poller only.
  */
 final class Budget {
     private final long limitBytes;
@@ -13,14 +13,12 @@ final class Budget {
     private final int poller;
     private long taken;
 
-    /** Of a queue pair whose principal is not known yet. */
+    /** The budget of a queue pair whose principal is not known yet. */
     Budget(long limitBytes) {
         this(limitBytes, null, 0);
     }
 
-    /**
-     * @param poller as the shared budget's waker knows it
-     */
+    /** @param poller the poller's number for the shared budget's waker */
     Budget(long limitBytes, @Nullable SharedBudget within, int poller) {
         if (limitBytes < 1) {
             throw new IllegalArgumentException("limitBytes must be > 0: " + limitBytes);

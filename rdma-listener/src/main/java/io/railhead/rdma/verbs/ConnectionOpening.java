@@ -17,17 +17,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes the gateway's links, ready to be accepted with. What fails gives back all that it took, the
- * queue pair first; if that cannot be destroyed, its memory and its room are kept.
+ * Creates the gateway's queue pair connections, ready to accept with. A failure frees everything
+ * that was taken, the queue pair first. If the queue pair cannot be destroyed, its memory and its
+ * room are kept.
  */
 final class ConnectionOpening {
     private static final Logger log = LoggerFactory.getLogger(ConnectionOpening.class);
     private static final int INLINE_BYTES = 256;
-    /** Peers never write, read or change anything of the gateway's. */
+    /** Peers have no right to the gateway's memory. */
     private static final int NO_REMOTE_ACCESS = 0;
     private static final int NO_READS = 0;
 
-    /** Messages have no bodies, and need no memory. */
+    /** A paired queue pair has no messages, and needs no memory for them. */
     static final int NO_BUFFERS = 0;
 
     private final QueuePairStates states;
@@ -36,9 +37,9 @@ final class ConnectionOpening {
     private final int buffers;
 
     /**
-     * @param counts hears of queue pairs that are kept for good
-     * @param receives posted on each link at all times
-     * @param buffers for messages, of each link; {@link #NO_BUFFERS} where there are none
+     * @param counts counts queue pairs that are kept for good
+     * @param receives the receives that are posted on each connection at all times
+     * @param buffers message buffers of each connection; {@link #NO_BUFFERS} for none
      */
     ConnectionOpening(QueuePairStates states, FabricCounts counts, int receives, int buffers) {
         this.states = states;
@@ -48,10 +49,10 @@ final class ConnectionOpening {
     }
 
     /**
-     * A link whose receives are posted and that may send; null where the poller has no room.
+     * Returns a connection with posted receives that may send; null if the poller has no room.
      *
-     * @param route to the peer
-     * @param reads that may be outstanding
+     * @param route the route to the peer
+     * @param reads the most outstanding READs
      */
     @Nullable
     QueuePairConnection tryOpen(PollerGroup pollerGroup, RdmaCmId cm, IbvQpAttr route, int reads)
@@ -69,7 +70,7 @@ final class ConnectionOpening {
         });
     }
 
-    /** How a queue pair comes from RESET to RTS. */
+    /** The steps of a queue pair from RESET to RTS. */
     interface Steps {
 
         void toInit(IbvQP queuePair) throws IOException;
@@ -78,9 +79,9 @@ final class ConnectionOpening {
     }
 
     /**
-     * The same in another protection domain.
+     * Returns a connection in another protection domain.
      *
-     * @param cm null where rdma_cm knows nothing of it
+     * @param cm null if rdma_cm does not manage the queue pair
      */
     @Nullable
     QueuePairConnection tryOpen(PollerGroup pollerGroup, @Nullable RdmaCmId cm, IbvPd domain,

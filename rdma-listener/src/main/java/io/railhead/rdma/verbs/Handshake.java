@@ -10,7 +10,7 @@ import java.util.List;
 /**
  * The exchange of HELLO and its response.
  *
- * @param over what the peer is to hear in place of WELCOME, where its session is over; else empty
+ * @param over messages for the peer in place of WELCOME, if its session is over; else empty
  */
 record Handshake(PeerSession session, Bytes32 clientNonce, Bytes32 serverNonce,
         List<ByteBuffer> over) {
@@ -23,7 +23,7 @@ record Handshake(PeerSession session, Bytes32 clientNonce, Bytes32 serverNonce,
         return session.isProvenBy(proof, clientNonce, serverNonce);
     }
 
-    /** That the gateway holds the key too. */
+    /** Returns the proof that the gateway has the key too. */
     Bytes32 serverProof() {
         return session.serverProof(clientNonce, serverNonce);
     }

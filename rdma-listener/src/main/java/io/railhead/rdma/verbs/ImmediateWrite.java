@@ -5,8 +5,8 @@ import io.railhead.rdma.session.ClientSession;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * An immediate value on its way to a peer, in a write of no bytes. A queue pair's requests arrive
- * in their order, so the peer hears it after all that was written before.
+ * An immediate value for a peer, sent by a write without bytes. A queue pair delivers requests in
+ * order, so the peer gets the value after all earlier writes.
  */
 final class ImmediateWrite implements Outgoing {
     private final ClientSession clientSession;
@@ -15,7 +15,7 @@ final class ImmediateWrite implements Outgoing {
     private final int value;
     private final CompletableFuture<Void> outcome = new CompletableFuture<>();
 
-    /** @param window memory of the peer's, of which nothing is changed */
+    /** @param window memory of the peer, which stays unchanged */
     ImmediateWrite(RemoteBuffer window, int value) {
         this.clientSession = window.session();
         this.remote = window.address();
@@ -23,7 +23,7 @@ final class ImmediateWrite implements Outgoing {
         this.value = value;
     }
 
-    /** Ends when the peer's adapter has it. */
+    /** Completes when the peer's adapter has received the value. */
     CompletableFuture<Void> outcome() {
         return outcome;
     }

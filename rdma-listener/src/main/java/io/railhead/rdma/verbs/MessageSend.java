@@ -10,9 +10,7 @@ final class MessageSend implements Outgoing {
     private final ByteBuffer message;
     private int buffer = NONE;
 
-    /**
-     * @param message from its position to its limit; not changed any more
-     */
+    /** @param message from its position to its limit; must not change any more */
     MessageSend(QueuePairConnection queuePairConnection, ByteBuffer message) {
         this.queuePairConnection = queuePairConnection;
         this.message = message;

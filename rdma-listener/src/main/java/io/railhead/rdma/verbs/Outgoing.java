@@ -1,19 +1,20 @@
 package io.railhead.rdma.verbs;
 
 import io.railhead.rdma.poller.Work;
-/** Something that waits to be posted to a link's send queue. Its poller only. */
+/** Work that waits to be posted to a connection's send queue. Its poller only. */
 interface Outgoing extends Work {
 
     /**
-     * Adds what fits to the chain; true once all of it is added, or none of it is needed any more.
+     * Adds to the batch what fits; returns true once everything is added, or nothing is needed any
+     * more.
      */
     boolean tryAdd(WorkRequestBatch workRequestBatch);
 
-    /** Whether some of it is added, but not all. */
+    /** Returns whether a part is added, but not all. */
     default boolean isBegun() {
         return false;
     }
 
-    /** It will not be posted, or not to its end; what was of it cannot be touched any more. */
+    /** Ends work that will not be posted in full; nothing touches its posted part any more. */
     void dropped();
 }

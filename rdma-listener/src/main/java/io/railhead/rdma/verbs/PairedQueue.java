@@ -23,20 +23,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The gateway's end of one pair, and the life of its session. Its poller only, where nothing else
- * is said.
+ * The gateway's end of one pair, and its session. Its poller only, unless said otherwise.
  *
  * <pre>
  *   OPEN ──the session ends, any error, or nothing moved for long──▶ BROKEN ──drained,
  *                                                                   destroyed──▶ GONE
  * </pre>
  *
- * There are no messages: a session ends by the HTTP request that says so, or it is broken off. Its
- * peer may write nothing but its own {@link StagingMemory}, and nothing is sent but what requests
- * want.
+ * There are no messages: an HTTP request ends the session, or an error does. The peer may write its
+ * own {@link StagingMemory} only, and the gateway sends only the requests' transfers.
  */
 final class PairedQueue implements QueuePairConnection.Owner, TransferQueue, PairedSession {
-    /** Of what may come: one immediate value. */
+    /** The peer can send one immediate value, so one receive suffices. */
     static final int RECEIVES = 1;
     private static final Logger log = LoggerFactory.getLogger(PairedQueue.class);
     private static final long DRAIN_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -54,7 +52,7 @@ final class PairedQueue implements QueuePairConnection.Owner, TransferQueue, Pai
     private volatile boolean held;
     private QueuePairState counted = QueuePairState.OPEN;
 
-    /** What the peer writes, the value that says it has, and whether it did. */
+    /** The memory that the peer writes, the value that reports the end, and that report. */
     record Staged(StagingMemory memory, int cookie, CompletableFuture<Void> filled) {}
 
     PairedQueue(PeerSession session, Port port, PollerGroup pollerGroup,
@@ -73,7 +71,7 @@ final class PairedQueue implements QueuePairConnection.Owner, TransferQueue, Pai
         peers.counts().entered(counted);
     }
 
-    /** It may be used from now on. */
+    /** Starts the session, which may be used from now on. */
     void start() {
         queuePairConnection.within(port.budgets().enter(session.principal()));
         peers.counts().sessionOpened();
@@ -111,7 +109,6 @@ final class PairedQueue implements QueuePairConnection.Owner, TransferQueue, Pai
                 "its session ended: " + session.endReason().word());
     }
 
-    // ---- for requests, on any thread
 
     @Override
     public PeerSession session() {
@@ -141,7 +138,7 @@ final class PairedQueue implements QueuePairConnection.Owner, TransferQueue, Pai
         }
     }
 
-    /** The window is this session's, which is open. */
+    /** Begins a transfer. The window must belong to this open session. */
     Transfer begin(RemoteBuffer window) {
         usedNanos = System.nanoTime();
         session.asked();
@@ -188,7 +185,6 @@ final class PairedQueue implements QueuePairConnection.Owner, TransferQueue, Pai
         session.end(reason);
     }
 
-    // ---- for transfers
 
     @Override
     public QueuePairConnection link() {
@@ -220,7 +216,6 @@ final class PairedQueue implements QueuePairConnection.Owner, TransferQueue, Pai
         return peers.config().fenceGrace();
     }
 
-    // ---- what the queue pair says
 
     @Override
     public void received(ByteBuffer message) {
@@ -271,14 +266,16 @@ final class PairedQueue implements QueuePairConnection.Owner, TransferQueue, Pai
         owner.destroy(this);
     }
 
-    // ---- the end
 
-    /** Completes when nothing is left of it, but what is kept for good. Any thread. */
+    /** Completes when everything is freed, except what is kept for good. Any thread. */
     CompletableFuture<Void> whenGone() {
         return gone;
     }
 
-    /** On success no adapter uses its memory, which is given back. Control thread. */
+    /**
+     * Destroys the queue pair and frees its memory, which no adapter uses then; false on failure.
+     * Control thread.
+     */
     boolean tryDestroy() {
         if (!pollerGroup.adapter().tryDestroy(queuePairConnection.queuePair())) {
             return false;
@@ -289,7 +286,7 @@ final class PairedQueue implements QueuePairConnection.Owner, TransferQueue, Pai
         return true;
     }
 
-    /** The queue pair was destroyed. */
+    /** Handles the destruction of the queue pair. */
     void gone() {
         peers.counts().left(counted);
         queuePairConnection.gone();
@@ -297,7 +294,10 @@ final class PairedQueue implements QueuePairConnection.Owner, TransferQueue, Pai
         over();
     }
 
-    /** The queue pair could not be destroyed: all that it may touch is kept, for good. */
+    /**
+     * Handles a queue pair that could not be destroyed: all memory that it may touch is kept for
+     * good.
+     */
     void kept() {
         count(QueuePairState.KEPT);
         over();

@@ -39,12 +39,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * All pairs of a fabric. Their queue pairs are made and destroyed by the control thread; asking is
- * for any thread.
+ * All pairs of a fabric. The control thread creates and destroys their queue pairs; any thread may
+ * request one.
  */
 final class PairedQueues implements Pairing {
     private static final Logger log = LoggerFactory.getLogger(PairedQueues.class);
-    /** Both dialects' clients let a peer have one READ of theirs under way. */
+    /** Clients of both dialects accept one outstanding READ of the gateway's. */
     private static final int READS = 1;
     private static final int NO_READS = 0;
     private static final int NO_ACCESS = 0;
@@ -76,7 +76,7 @@ final class PairedQueues implements Pairing {
         this.stagingLeft = new AtomicLong(config.pairs().stagingBytes());
     }
 
-    /** Before any is asked for. */
+    /** Sets the control thread, before the first request. */
     void runsOn(Executor running) {
         loop = running;
     }
@@ -124,13 +124,12 @@ final class PairedQueues implements Pairing {
         return queue;
     }
 
-    /** The one of this session, if it is a pair's. */
+    /** Returns the pair of this session; empty for a session that is not paired. */
     @Nullable
     PairedQueue find(ClientSession clientSession) {
         return bySession.get(clientSession);
     }
 
-    // ---- on the control thread
 
     private PairedQueue make(PairRequest request) {
         if (peers.isClosing()) {
@@ -189,7 +188,7 @@ final class PairedQueues implements Pairing {
             pollerGroup.join(queuePairConnection);
             return queue;
         } catch (IOException | RuntimeException | Error e) {
-            // With a queue pair that could not be destroyed, its memory is kept.
+            // If its queue pair could not be destroyed, the memory is kept.
             if (staged != null && !pollerGroup.adapter().isKeptForGood()) {
                 free(staged.memory());
             }
@@ -221,7 +220,7 @@ final class PairedQueues implements Pairing {
                 "there is no memory left to stage " + bytes + " bytes in");
     }
 
-    /** After its queue pair is gone. */
+    /** Frees staging memory after its queue pair was destroyed. */
     void free(StagingMemory stagingMemory) {
         try {
             stagingMemory.close();
@@ -232,7 +231,7 @@ final class PairedQueues implements Pairing {
         }
     }
 
-    /** From INIT to RTS, as the peer's end says. */
+    /** The steps from INIT to RTS, with the peer's end. */
     private final class Steps implements ConnectionOpening.Steps {
         private final PairRequest request;
         private final PortGids.Found own;
@@ -253,7 +252,7 @@ final class PairedQueues implements Pairing {
         @Override
         public void toReady(IbvQP queuePair) throws IOException {
             var attributes = verbs.port(own.port().adapter().context(), own.port().number());
-            // Neither dialect's clients take 0 for one.
+            // Clients of neither dialect accept 0 as a packet sequence number.
             int sequence = 1 + peers.random().nextInt(QueuePairEnd.LARGEST_NUMBER);
             QueuePairEnd mine = new QueuePairEnd(queuePair.getQp_num(), own.gid().address(),
                     attributes.lid(), sequence);
@@ -264,7 +263,7 @@ final class PairedQueues implements Pairing {
         }
     }
 
-    /** Any thread: the peer's right ends before its bytes are read. */
+    /** Revokes the peer's right before its bytes are read. Any thread. */
     void revoke(PairedQueue queue, PairedQueue.Staged staged) {
         loop.execute(() -> {
             try {
@@ -277,7 +276,7 @@ final class PairedQueues implements Pairing {
         });
     }
 
-    /** Any thread. */
+    /** Destroys a pair. Any thread. */
     void destroy(PairedQueue queue) {
         loop.execute(() -> {
             if (byId.remove(queue.session().id()) == null) {
@@ -289,7 +288,7 @@ final class PairedQueues implements Pairing {
         });
     }
 
-    /** Ends every session; completes when nothing is left of them. */
+    /** Ends every session; completes when everything is freed. */
     CompletableFuture<Void> close() {
         List<CompletableFuture<Void>> gone = new ArrayList<>();
         for (PairedQueue queue : byId.values()) {

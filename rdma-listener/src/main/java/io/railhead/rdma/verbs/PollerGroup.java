@@ -24,11 +24,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A poller, its completion queue, and the links that it alone touches. Links join from the thread
- * that makes connections, before their connection is made, and leave once they are gone.
+ * A poller, its completion queue, and the connections that only it touches. A connection joins, on
+ * the thread that creates it, before it is accepted; it leaves once it is gone.
  *
- * <p> The completion queue always has room for everything that its links may have posted, so it
- * cannot overrun: a link that does not fit is refused.
+ * <p> The completion queue always has room for everything that its connections may have posted, so
+ * it cannot overrun: a connection that does not fit is refused.
  */
 final class PollerGroup implements CompletionHandler, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(PollerGroup.class);
@@ -47,16 +47,14 @@ final class PollerGroup implements CompletionHandler, AutoCloseable {
     private final CloseStack closeStack = new CloseStack();
     private final AtomicReferenceArray<@Nullable QueuePairConnection> links = new AtomicReferenceArray<>(
             SLOTS);
-    /** Links with something that waits, each once; some may be blocked. */
+    /** Connections with waiting work, each once; some may be blocked. */
     private final Deque<QueuePairConnection> ready = new ArrayDeque<>();
     private int completionsFree;
     private int linkCount;
     private int nextSlot;
     private int generation;
 
-    /**
-     * @param number among its device's, from 0
-     */
+    /** @param number the poller's number on its device, from 0 */
     PollerGroup(int number, Adapter adapter, QueuePairConfig config, Polling polling,
             OutstandingBytes outstanding, LongConsumer spun) throws IOException {
         this.number = number;
@@ -92,25 +90,25 @@ final class PollerGroup implements CompletionHandler, AutoCloseable {
         return config;
     }
 
-    /** What bounds the bytes of one of its links whose principal is not known yet. */
+    /** Returns the byte budget of a connection whose principal is not known yet. */
     Budget budget() {
         return new Budget(outstanding.perQueuePair());
     }
 
-    /** What bounds the bytes of one of its links, within its principal's. */
+    /** Returns the byte budget of a connection, within its principal's. */
     Budget budget(SharedBudget principal) {
         return new Budget(outstanding.perQueuePair(), principal, number);
     }
 
-    /** Has links that wait for a budget try once more. Any thread. */
+    /** Lets connections that wait for a budget try again. Any thread. */
     void tryAgain() {
-        // On its own thread it is about to.
+        // The poller's own turn will try again anyway.
         if (!poller.isCurrentThread()) {
             poller.execute(PollerGroup::nothing);
         }
     }
 
-    /** A message that only wakes: each turn of a poller gives links that wait a turn of theirs. */
+    /** Does nothing: a message wakes the poller, and each turn serves waiting connections. */
     private static void nothing() {}
 
     Poller poller() {
@@ -126,9 +124,10 @@ final class PollerGroup implements CompletionHandler, AutoCloseable {
     }
 
     /**
-     * Keeps room in the completion queue for one more link; -1 if there is none. Any thread.
+     * Reserves room in the completion queue for one more connection; -1 if there is none. Any
+     * thread.
      *
-     * @return the link's id, for {@link #join}
+     * @return the connection's id, for {@link #join}
      */
     synchronized int tryReserve(int receivesOfLink) {
         int completions = config.sendDepth() + receivesOfLink;
@@ -146,12 +145,12 @@ final class PollerGroup implements CompletionHandler, AutoCloseable {
         return id;
     }
 
-    /** The link's completions find it from now on. */
+    /** Makes the connection's completions find it. */
     void join(QueuePairConnection queuePairConnection) {
         links.set(queuePairConnection.id() % SLOTS, queuePairConnection);
     }
 
-    /** Undoes {@link #tryReserve}, and {@link #join} if there was one. Any thread. */
+    /** Undoes {@link #tryReserve}, and {@link #join} if that was called. Any thread. */
     synchronized void leave(int id, int receivesOfLink) {
         links.set(id % SLOTS, null);
         completionsFree += config.sendDepth() + receivesOfLink;
@@ -162,7 +161,7 @@ final class PollerGroup implements CompletionHandler, AutoCloseable {
         return linkCount;
     }
 
-    /** The link may have something to post. Poller only. */
+    /** Queues a connection that may have something to post. Poller only. */
     void ready(QueuePairConnection queuePairConnection) {
         if (!queuePairConnection.isQueued() && queuePairConnection.hasWaiting()) {
             queuePairConnection.queued(true);
@@ -183,7 +182,7 @@ final class PollerGroup implements CompletionHandler, AutoCloseable {
         int id = QueuePairConnection.linkOf(queue.batch().workRequestId(index));
         QueuePairConnection queuePairConnection = links.get(id % SLOTS);
         if (queuePairConnection == null || queuePairConnection.id() != id) {
-            // Of a queue pair that was destroyed before it was drained.
+            // Belongs to a queue pair that was destroyed before it was drained.
             log.debug("completion of a link that is gone: {}", id);
             return;
         }
@@ -199,7 +198,7 @@ final class PollerGroup implements CompletionHandler, AutoCloseable {
         queuePairConnection.fail(EndReason.UNAVAILABLE, "an error of this side: " + e);
     }
 
-    /** Gives each link that waits one turn; how many posted something. */
+    /** Gives each waiting connection one turn; returns how many posted something. */
     private int pump() {
         int posted = 0;
         for (int left = ready.size(); left > 0; left--) {
@@ -230,7 +229,7 @@ final class PollerGroup implements CompletionHandler, AutoCloseable {
         queue.wake();
     }
 
-    /** After its last link has left. */
+    /** Closes the poller, after its last connection has left. */
     @Override
     public void close() {
         poller.close();

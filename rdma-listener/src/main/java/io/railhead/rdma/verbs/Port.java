@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One address that is listened on, its device's port, and the pollers that serve it. Its state is
- * the control thread's to change and anyone's to read.
+ * One listening address, its device's port, and the pollers that serve it. The control thread
+ * changes its state, any thread reads it.
  */
 final class Port {
     private static final Logger log = LoggerFactory.getLogger(Port.class);
@@ -30,9 +30,7 @@ final class Port {
     private volatile Health health = Health.USABLE;
     private volatile boolean isDeviceLost;
 
-    /**
-     * @param budgets of the device's port, which several addresses may share
-     */
+    /** @param budgets the budgets of the device's port, which several addresses may share */
     Port(InetSocketAddress address, RdmaCmId listener, Adapter adapter, List<PollerGroup> rails,
             PortBudgets budgets) {
         this.address = address;
@@ -56,7 +54,7 @@ final class Port {
         return adapter;
     }
 
-    /** Of its device, from 1. */
+    /** Returns the number of the port on its device, from 1. */
     int number() {
         return number;
     }
@@ -69,7 +67,7 @@ final class Port {
         return health;
     }
 
-    /** The poller with the fewest links. */
+    /** Returns the poller with the fewest connections. */
     PollerGroup rail() {
         PollerGroup least = rails.getFirst();
         for (PollerGroup pollerGroup : rails) {
@@ -80,17 +78,17 @@ final class Port {
         return least;
     }
 
-    /** Whether the device has gone, or is about to: nothing of it is used any more. */
+    /** Returns whether the device was, or is about to be, removed: then nothing of it is used. */
     boolean isDeviceLost() {
         return isDeviceLost;
     }
 
-    /** rdma_cm says that the device is being removed. */
+    /** Notes rdma_cm's report that the device is being removed. */
     void deviceRemoved() {
         isDeviceLost = true;
     }
 
-    /** Reads what the device reports, and looks at the port. */
+    /** Reads the device's events, and checks the port. */
     void look() {
         try {
             for (AsyncEvent event = adapter.verbs()

@@ -12,24 +12,24 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * By which port, and which entry of its GID table, a peer is reached. An entry of IPv4 and one of
- * IPv6 cannot be paired. Of several ports that could, the one on the peer's own network is taken,
- * then the one with the address that the peer spoke to, then the first.
+ * Chooses the port, and the entry of its GID table, by which a peer is reached. IPv4 and IPv6
+ * entries cannot be paired. The port on the peer's own network is preferred, then the one with the
+ * address that the peer used, then the first.
  */
 final class PortGids {
     private final GidRequest wanted;
     private final Supplier<List<RdmaDevice>> devices;
 
-    /** @param devices as they are now: reads sysfs */
+    /** @param devices returns the current devices: reads sysfs */
     PortGids(GidRequest wanted, Supplier<List<RdmaDevice>> devices) {
         this.wanted = wanted;
         this.devices = devices;
     }
 
-    /** One of the ports and its GID. */
+    /** A port and its GID. */
     record Found(Port port, Gid gid) {}
 
-    /** Among usable ports; empty where none reaches the peer. */
+    /** Searches the usable ports; empty if none reaches the peer. */
     Optional<Found> find(List<Port> ports, InetAddress peer, @Nullable InetAddress arrivedAt) {
         Found best = null;
         int most = -1;

@@ -20,20 +20,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One queue pair of a connection, with its buffers for messages and what waits to be posted. Made
- * by the thread that makes the connection; then its poller's only.
+ * One queue pair of a connection, with its message buffers and the work that waits to be posted.
+ * Created by the thread that makes the connection; then used by its poller only.
  *
  * <pre>
  *   UP ──first error, fail()──▶ DRAINING ──all posted have completed──▶ DRAINED ──▶ gone()
  *                                   └──────────drain took too long─────────────────▲
  * </pre>
  *
- * Receives are all posted before the connection is made, and a spare one takes a message's place
- * before the message is looked at: their number never falls, so that a peer that keeps to its
- * credits never meets a queue without receives.
+ * All receives are posted before the connection is made, and a spare one takes a message's place
+ * before the message is read. Their number never falls, so a peer within its credits never finds a
+ * queue without receives.
  *
- * <p> What waits is dropped, and what the queue pair still held is ended, only when it is drained
- * or its destruction has returned: then nothing can touch a byte of it any more.
+ * <p> Waiting and posted work ends only when the queue pair is drained, or its destruction has
+ * returned: then nothing can touch a byte of it any more.
  *
  * <p> A long class: one state machine over the fields of one queue pair.
  */
@@ -42,27 +42,27 @@ final class QueuePairConnection {
     private static final long RECEIVE = 1L << 32;
     private static final int ID_SHIFT = 33;
 
-    /** Whose connection it is. Called on the poller. */
+    /** The owner of a connection. Called on the poller. */
     interface Owner {
 
-        /** A message, little-endian, to be looked at during the call only. */
+        /** Handles a message, little-endian, which is valid only during the call. */
         void received(ByteBuffer message);
 
         /**
-         * The peer has written so many bytes where it may, and said a value with them. Where it may
-         * write nothing it is a message like any other.
+         * Handles an immediate value behind so many bytes that the peer wrote. For a peer without a
+         * right to write, it counts as an ordinary message.
          */
         default void announced(int value, int bytes) {
             received(ByteBuffer.allocate(0));
         }
 
-        /** Nothing waits and nothing is posted, after something did or was. */
+        /** Reports that nothing waits or is posted any more. */
         void quiet();
 
-        /** The queue pair is in ERR: nothing more is posted. */
+        /** Reports that the queue pair is in ERR: nothing more is posted. */
         void broken(EndReason reason, String detail);
 
-        /** Nothing that was posted is in the adapter's hands any more. */
+        /** Reports that the adapter holds no posted work any more. */
         void drained();
     }
 
@@ -92,9 +92,9 @@ final class QueuePairConnection {
     private boolean queued;
 
     /**
-     * @param cm null where rdma_cm does not know the queue pair
-     * @param receives posted at all times
-     * @param inlineBytes of a message that the queue pair takes along in its request
+     * @param cm null if rdma_cm does not manage the queue pair
+     * @param receives the receives that are posted at all times
+     * @param inlineBytes the longest message that is copied into its work request
      */
     QueuePairConnection(PollerGroup pollerGroup, int id, @Nullable RdmaCmId cm, IbvQP queuePair,
             int inlineBytes, int receives,
@@ -116,7 +116,7 @@ final class QueuePairConnection {
         }
     }
 
-    /** Posts all receives: once, when the queue pair is in INIT. */
+    /** Posts all receives: once, while the queue pair is in INIT. */
     void postReceives() throws IOException {
         int receives = spare;
         try (PreparedReceives chain = pollerGroup.adapter().verbs().prepareReceives(receives, 1)) {
@@ -142,7 +142,7 @@ final class QueuePairConnection {
         return id;
     }
 
-    /** Of a connection that rdma_cm made. */
+    /** Returns the id of a connection that rdma_cm manages. */
     RdmaCmId cm() {
         return requireNonNull(cm);
     }
@@ -183,12 +183,12 @@ final class QueuePairConnection {
         owner = other;
     }
 
-    /** From now on its bytes count against the principal's, too. Before any are posted. */
+    /** Counts bytes against the principal's budget too. Call before any are posted. */
     void within(SharedBudget principal) {
         budget = pollerGroup.budget(principal);
     }
 
-    /** A buffer for a message to be sent, or -1 if all are in use. */
+    /** Returns a buffer for an outgoing message; -1 if all are in use. */
     int tryTakeBuffer() {
         return freeCount == 0 ? -1 : freeBuffers[--freeCount];
     }
@@ -197,7 +197,7 @@ final class QueuePairConnection {
         freeBuffers[freeCount++] = buffer;
     }
 
-    /** Posts it before all transfers that wait. */
+    /** Queues a message before all waiting transfers. */
     void send(Outgoing message) {
         if (state == State.DRAINED) {
             message.dropped();
@@ -207,7 +207,7 @@ final class QueuePairConnection {
         pollerGroup.ready(this);
     }
 
-    /** Whether so many messages wait as never do where the peer hears what it asked for. */
+    /** Returns whether so many messages wait that the peer cannot be reading its responses. */
     boolean isCrowded() {
         return messages.size() >= freeBuffers.length;
     }
@@ -221,7 +221,7 @@ final class QueuePairConnection {
         pollerGroup.ready(this);
     }
 
-    /** What waits to be posted, in order; the caller may take from it. */
+    /** Returns the waiting transfers in order; the caller may remove some. */
     Deque<Outgoing> transfers() {
         return transfers;
     }
@@ -230,7 +230,7 @@ final class QueuePairConnection {
         return state == State.UP && !(messages.isEmpty() && transfers.isEmpty());
     }
 
-    /** Whether it stands in its rail's queue for a turn. */
+    /** Returns whether the connection is in its poller group's queue. */
     boolean isQueued() {
         return queued;
     }
@@ -239,12 +239,12 @@ final class QueuePairConnection {
         queued = now;
     }
 
-    /** Whether nothing waits and nothing is posted. */
+    /** Returns whether nothing waits and nothing is posted. */
     boolean isQuiet() {
         return messages.isEmpty() && transfers.isEmpty() && sends.isDrained();
     }
 
-    /** Posts what may be posted now, up to a turn's worth; whether anything was. */
+    /** Posts what may be posted now, up to a turn's limit; returns whether anything was. */
     boolean turn(WorkRequestBatch workRequestBatch) {
         if (state != State.UP) {
             return false;
@@ -266,13 +266,13 @@ final class QueuePairConnection {
         }
     }
 
-    /** The adapter did not take the last requests in. */
+    /** Handles requests that the adapter refused. */
     void refused(int requests, int errno) {
         sends.refused(requests);
         fail(EndReason.UNAVAILABLE, "a post was refused with errno " + errno);
     }
 
-    /** A completion of this link. */
+    /** Handles a completion of this connection. */
     void completed(Completions batch, int index) {
         long workRequest = batch.workRequestId(index);
         int status = batch.status(index);
@@ -297,7 +297,7 @@ final class QueuePairConnection {
         checkDrained();
     }
 
-    /** A request, or a receive, has completed with this status. */
+    /** Handles the failed completion of a request or a receive. */
     void failed(int status) {
         if (state == State.UP) {
             fail(reason(status), "work request failed with status " + status + ", "
@@ -317,7 +317,10 @@ final class QueuePairConnection {
         }
     }
 
-    /** A receive has completed: whether the spare one has its place and it may be looked at. */
+    /**
+     * Handles a completed receive; returns whether a spare one replaced it, so that the message may
+     * be read.
+     */
     private boolean isRefilled(int buffer) {
         receivesPosted--;
         if (state != State.UP) {
@@ -341,7 +344,7 @@ final class QueuePairConnection {
         receivesPosted++;
     }
 
-    /** Fences all of it: nothing more is posted, and what is posted is flushed. */
+    /** Fences everything: nothing more is posted, and posted work is flushed. */
     void fail(EndReason reason, String detail) {
         if (state != State.UP) {
             return;
@@ -350,7 +353,8 @@ final class QueuePairConnection {
         try {
             pollerGroup.adapter().verbs().toError(queuePair);
         } catch (IOException | RuntimeException | Error e) {
-            // Then it is destroyed once the drain has taken too long, which fences as well.
+            // Without ERR, the queue pair is destroyed after the drain's time limit, which fences
+            // as well.
             log.warn("queue pair of link {} cannot be moved to ERR: {}", id, e.toString());
         }
         owner.broken(reason, detail);
@@ -376,7 +380,7 @@ final class QueuePairConnection {
         }
     }
 
-    /** The queue pair was destroyed: what it still held has ended. */
+    /** Handles the destruction of the queue pair, which ends all its work. */
     void gone() {
         if (state != State.DRAINED) {
             state = State.DRAINING;
@@ -386,7 +390,7 @@ final class QueuePairConnection {
         }
     }
 
-    /** Before the owner is known: nothing can come. */
+    /** The owner before the real one is known: nothing can arrive. */
     private static final class Nobody implements Owner {
 
         @Override

@@ -8,14 +8,14 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks that a connection came by a GID that is configured. rdma_cm chooses it, by the address
- * that the peer connected to and the kernel's default type, and cannot be told another.
+ * Checks that a connection came by a configured GID. rdma_cm chooses the GID by the peer's
+ * destination address and the kernel's default type, and accepts no other choice.
  */
 final class RouteCheck {
     private final GidRequest wanted;
     private final GidTable gids;
 
-    /** The GIDs of this machine as they are now. */
+    /** The current GIDs of this machine. */
     interface GidTable {
         Optional<Gid> find(String device, int port, int index);
     }
@@ -25,7 +25,7 @@ final class RouteCheck {
         this.gids = gids;
     }
 
-    /** What is wrong and how to mend it; null if nothing is. */
+    /** Returns the fault and its cure; null if there is none. */
     @Nullable
     String findObjection(String device, IbvAhAttr route) {
         int port = Byte.toUnsignedInt(route.getPort_num());

@@ -5,9 +5,9 @@ import io.railhead.rdma.OwnedSlice;
 import io.railhead.rdma.TransferException;
 
 /**
- * One slice on its way to or from a peer, and the message that brings it to its poller.
+ * One slice on its way to or from a peer, and the task that brings it to its poller.
  *
- * @param remote its first byte's address in the peer
+ * @param remote the peer's address of its first byte
  */
 record SliceWork(VerbsTransfer transfer, OwnedSlice slice, long remote)
         implements

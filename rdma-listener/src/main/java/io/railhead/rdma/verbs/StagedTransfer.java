@@ -10,8 +10,8 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads what a peer has staged. The peer can touch it no more, so a fence has only to wait for the
- * copy under way, which a virtual thread makes: event loops do not copy that much.
+ * Reads the bytes that a peer has staged. The peer cannot touch them any more, so a fence only
+ * waits for the copy under way. A virtual thread copies, since that would block an event loop.
  */
 final class StagedTransfer implements Transfer {
     private final PeerSession session;

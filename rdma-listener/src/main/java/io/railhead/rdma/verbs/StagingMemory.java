@@ -11,9 +11,9 @@ import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory that the peer of one queue pair may write, and nobody else: it has a protection domain of
- * its own, which that queue pair alone is in, so that no other peer's key or guess leads here. Owns
- * memory, registration and domain.
+ * Memory that only the peer of one queue pair may write. It has its own protection domain with that
+ * queue pair alone, so no other peer's key, known or guessed, reaches it. Owns memory, registration
+ * and domain.
  *
  * <pre>
  *   the peer writes ──revoke──▶ the gateway reads ──close, once the queue pair is gone──▶ freed
@@ -30,7 +30,7 @@ final class StagingMemory {
     private @Nullable IbvMr registration;
     private boolean closed;
 
-    /** Pins the memory: slow. */
+    /** Allocates and pins the memory: slow. */
     StagingMemory(Adapter adapter, long bytes) throws IOException {
         this.adapter = adapter;
         memory = arena.allocate(bytes, ValueLayout.JAVA_LONG.byteAlignment());
@@ -64,12 +64,12 @@ final class StagingMemory {
         return memory.byteSize();
     }
 
-    /** The peer's right. */
+    /** Returns the peer's key. */
     int key() {
         return key;
     }
 
-    /** When it has returned, the peer cannot change a byte any more. Control thread. */
+    /** Revokes the peer's right: after the return the peer cannot change a byte. Control thread. */
     void revoke() throws IOException {
         IbvMr mine = registration;
         if (mine != null) {
@@ -78,7 +78,7 @@ final class StagingMemory {
         }
     }
 
-    /** False where the memory is gone already; else the slice's bytes are those at {@code from}. */
+    /** Copies bytes at {@code from} into the slice; false if the memory is freed already. */
     synchronized boolean tryCopyTo(PageSlice slice, long from) {
         if (closed) {
             return false;
@@ -92,8 +92,8 @@ final class StagingMemory {
     }
 
     /**
-     * After its queue pair is gone; waits while bytes are being read. Control thread. Where it
-     * throws nothing is freed: the adapter may still write there.
+     * Frees everything after its queue pair was destroyed; waits while bytes are being read.
+     * Control thread. After an exception nothing is freed: the adapter may still write there.
      */
     void close() throws IOException {
         revoke();

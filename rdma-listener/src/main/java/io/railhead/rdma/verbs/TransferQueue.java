@@ -8,24 +8,24 @@ import java.util.Iterator;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
 
-/** A session's queue pair, as the transfers that go through it know it. */
+/** A session's queue pair, as its transfers use it. */
 interface TransferQueue {
 
     QueuePairConnection link();
 
-    /** Any thread. */
+    /** Returns the session. Any thread. */
     PeerSession session();
 
-    /** Any thread. */
+    /** Returns the poller. Any thread. */
     Poller poller();
 
-    /** That it goes by. Any thread. */
+    /** Returns the port of the queue pair. Any thread. */
     Port port();
 
-    /** Any thread. */
+    /** Returns whether the fabric is closing. Any thread. */
     boolean isClosing();
 
-    /** How long a fence waits for what is posted before it breaks the queue pair. */
+    /** Returns how long a fence waits for posted work before it breaks the queue pair. */
     Duration fenceGrace();
 
     /** Completes {@code ends} when no byte of the transfer moves any more. Poller only. */
@@ -42,7 +42,7 @@ interface TransferQueue {
         }
     }
 
-    /** What is not posted yet will not be. Poller only. */
+    /** Drops slices that are not posted yet. Poller only. */
     default void dropWaiting(Predicate<SliceWork> which) {
         for (Iterator<Outgoing> waiting = link().transfers().iterator(); waiting.hasNext();) {
             if (waiting.next() instanceof SliceWork work && which.test(work)) {

@@ -46,17 +46,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The gateway's end of one connection, and the life of the session that proves itself on it. Its
- * poller only, where nothing else is said.
+ * The gateway's end of one connection, and the session that is proven on it. Its poller only,
+ * unless said otherwise.
  *
  * <pre>
  *   PROVING ─PROOF─▶ OPEN ──end said in order──▶ LEAVING ──last words sent──▶ BROKEN ──drained,
  *      └───────────────┴──── any error, or the peer went ─────────────────────▲      destroyed──▶ GONE
  * </pre>
  *
- * HELLO came with the connection request and CHALLENGE with its acceptance. LEAVING lets what is
- * posted run out before it speaks; BROKEN has the queue pair in ERR. In both, nothing more is
- * posted for a transfer, and its slices end once nothing can touch them.
+ * HELLO came with the connection request and CHALLENGE with its acceptance. LEAVING waits for
+ * posted work before it sends its last messages; in BROKEN the queue pair is in ERR. In both,
+ * nothing more is posted for a transfer, and its slices end once nothing can touch them.
  *
  * <p> A long class: it is the protocol, one message a method.
  */
@@ -92,13 +92,13 @@ final class VerbsConnection implements QueuePairConnection.Owner, TransferQueue,
     private EndReason reason = EndReason.PEER_GONE;
     private List<ByteBuffer> lastWords = List.of();
     private boolean saysAnswers;
-    /** Whether the peer is to hear of the end and has not. */
+    /** True while the peer must be told of the end and has not been. */
     private boolean unheard;
     private long heardNanos = System.nanoTime();
 
     /**
-     * @param destroyer takes the connection and its queue pair apart, on the thread that made them,
-     *            and then has {@link #gone} called on the poller
+     * @param destroyer destroys the connection and its queue pair on the thread that made them, and
+     *            then calls {@link #gone} on the poller
      */
     VerbsConnection(VerbsPeers peers, Port port, PollerGroup pollerGroup,
             QueuePairConnection queuePairConnection, Handshake handshake,
@@ -115,7 +115,7 @@ final class VerbsConnection implements QueuePairConnection.Owner, TransferQueue,
         peers.counts().entered(counted);
     }
 
-    /** See the constructor. */
+    /** Destroys connections: see the constructor. */
     interface Destroyer {
         void destroy(VerbsConnection connection);
     }
@@ -145,12 +145,12 @@ final class VerbsConnection implements QueuePairConnection.Owner, TransferQueue,
         return peers.config().fenceGrace();
     }
 
-    /** Completes when nothing of the connection is left, but what is kept for good. Any thread. */
+    /** Completes when everything is freed, except what is kept for good. Any thread. */
     CompletableFuture<Void> whenGone() {
         return gone;
     }
 
-    /** The connection is about to be made. */
+    /** Starts the proof's deadline, before the connection is made. */
     void start() {
         pollerGroup.poller().schedule(peers.config().proofTimeout().toNanos(), () -> {
             if (stage == Stage.PROVING) {
@@ -160,7 +160,6 @@ final class VerbsConnection implements QueuePairConnection.Owner, TransferQueue,
         });
     }
 
-    // ---- what the peer says
 
     @Override
     public void received(ByteBuffer message) {
@@ -282,7 +281,6 @@ final class VerbsConnection implements QueuePairConnection.Owner, TransferQueue,
         });
     }
 
-    // ---- what the handler of its requests wants
 
     @Override
     public PeerSession session() {
@@ -340,7 +338,7 @@ final class VerbsConnection implements QueuePairConnection.Owner, TransferQueue,
         spareDeliveries.push(verbsDelivery);
     }
 
-    /** The request's answer is about to be posted: its credit is the peer's again. */
+    /** Returns the request's credit to the peer, since its answer is about to be posted. */
     void answering(int id) {
         boolean _ = requests.remove(id);
     }
@@ -354,7 +352,6 @@ final class VerbsConnection implements QueuePairConnection.Owner, TransferQueue,
         peers.counts().refused(session().brokenOff().reason());
     }
 
-    // ---- the end
 
     private void sessionEnded() {
         if (stage == Stage.OPEN) {
@@ -362,17 +359,17 @@ final class VerbsConnection implements QueuePairConnection.Owner, TransferQueue,
         }
     }
 
-    /** The fabric closes. */
+    /** Ends the session because the fabric closes. */
     void shutDown() {
         end(EndReason.SHUTTING_DOWN);
     }
 
-    /** The peer's side of the connection is gone. */
+    /** Handles the peer's disconnection. */
     void disconnected() {
         queuePairConnection.fail(EndReason.PEER_GONE, "the peer disconnected");
     }
 
-    /** Nothing more can be said, nor heard. */
+    /** Handles the loss of the device: no message can be sent or received. */
     void deviceLost() {
         queuePairConnection.fail(EndReason.UNAVAILABLE, port.health().reason());
     }
@@ -385,7 +382,9 @@ final class VerbsConnection implements QueuePairConnection.Owner, TransferQueue,
         leave(why, List.of());
     }
 
-    /** Ends the session, lets what is posted run out, says the last words, and breaks. */
+    /**
+     * Ends the session, waits for posted work, sends the last messages, and breaks the queue pair.
+     */
     private void leave(EndReason why, List<ByteBuffer> words) {
         if (stage != Stage.PROVING && stage != Stage.OPEN) {
             return;
@@ -451,7 +450,7 @@ final class VerbsConnection implements QueuePairConnection.Owner, TransferQueue,
         });
     }
 
-    /** Its buffers are retired, its transfers post no more, its handler hears. Once. */
+    /** Retires the session's buffers, stops its transfers, and tells the handler. Once. */
     private void endSession() {
         if (proven && session().isOpen()) {
             session().end(reason);
@@ -472,7 +471,7 @@ final class VerbsConnection implements QueuePairConnection.Owner, TransferQueue,
         destroyer.run();
     }
 
-    /** The queue pair was destroyed. */
+    /** Handles the destruction of the queue pair. */
     void gone() {
         if (stage == Stage.GONE) {
             return;
@@ -487,12 +486,18 @@ final class VerbsConnection implements QueuePairConnection.Owner, TransferQueue,
         gone.complete(null);
     }
 
-    /** On success no adapter uses the connection's memory. The thread that made it. */
+    /**
+     * Destroys the queue pair; on success no adapter uses the connection's memory. The thread that
+     * made it.
+     */
     boolean destroyQueuePair() {
         return pollerGroup.adapter().tryDestroy(queuePairConnection.queuePair());
     }
 
-    /** The queue pair could not be destroyed: all that it may touch is kept, for good. */
+    /**
+     * Handles a queue pair that could not be destroyed: all memory that it may touch is kept for
+     * good.
+     */
     void kept() {
         stage = Stage.GONE;
         count(QueuePairState.KEPT);
@@ -515,7 +520,10 @@ final class VerbsConnection implements QueuePairConnection.Owner, TransferQueue,
         }
     }
 
-    /** Answers what is not a request: a peer that asks on without hearing is ended. */
+    /**
+     * Sends a response to a message that is no request. A peer that sends on without reading is
+     * ended.
+     */
     private void say(Message message) {
         if (queuePairConnection.isCrowded()) {
             log.info("verbs session {}: the peer does not read its answers", session().label());

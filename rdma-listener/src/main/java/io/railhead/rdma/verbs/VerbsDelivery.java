@@ -13,11 +13,11 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A hit on its way: its slices' writes and the answer, in one chain where there is room, so that
- * the peer sees the answer after the bytes. Reused by its connection, one request after another;
- * poller only. It owns the slices until the answer's completion, which stands for all of it: so the
- * bytes of all are taken from the budget before the first is posted, or deliveries that have some
- * would wait for each other.
+ * A hit on its way: its slices' writes and the answer, in one batch if there is room, so that the
+ * answer arrives after the bytes. Its connection reuses it for one request after another; poller
+ * only. It owns the slices until the answer's completion, which covers the whole hit. The bytes of
+ * all slices are taken from the budget before the first is posted: partly served deliveries would
+ * wait for each other.
  */
 final class VerbsDelivery implements Outgoing {
     private static final int NONE = -1;
@@ -25,10 +25,10 @@ final class VerbsDelivery implements Outgoing {
     private final VerbsConnection connection;
     private @Nullable PageSlice[] slices = new PageSlice[16];
     private int count;
-    /** Of all slices. */
+    /** The bytes of all slices. */
     private long bytes;
     private boolean isTaken;
-    /** Slices that are in the queue. */
+    /** The number of slices in the queue. */
     private int added;
     private long addedBytes;
     private long remote;
@@ -40,7 +40,7 @@ final class VerbsDelivery implements Outgoing {
         this.connection = connection;
     }
 
-    /** Only an answer. */
+    /** Begins a delivery of an answer without slices. */
     void begin(Answer alone) {
         count = 0;
         bytes = 0;

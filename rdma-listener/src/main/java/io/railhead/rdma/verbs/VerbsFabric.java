@@ -39,14 +39,14 @@ import java.util.stream.Collectors;
 
 /**
  * One-sided delivery over reliable-connection queue pairs: InfiniBand, RoCE and soft-RoCE. Each
- * session has a queue pair of its own, and a {@code RemoteBuffer} is used on its session's only.
+ * session has its own queue pair, the only one that uses the session's {@code RemoteBuffer}s.
  *
- * <p> Threads: {@code verbs-control} makes and ends connections and hears the devices; a poller
- * ({@code verbs-poller-…}) is the single writer of its queue pairs. Bytes leave straight from the
- * slabs, which no peer has a right to.
+ * <p> Threads: {@code verbs-control} makes and ends connections and reads the devices' events; a
+ * poller ({@code verbs-poller-…}) is the single writer of its queue pairs. Bytes leave straight
+ * from the slabs, to which no peer has a right.
  */
 public final class VerbsFabric implements Fabric {
-    /** What sessions of this fabric are opened for. */
+    /** The name of this fabric. */
     public static final String NAME = "verbs";
     private static final int BACKLOG = 128;
 
@@ -63,11 +63,11 @@ public final class VerbsFabric implements Fabric {
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /**
-     * Opens the devices and listens from now on.
+     * Opens the devices and starts listening.
      *
-     * @param requests serves what peers ask for on their channels
-     * @throws VerbsUnavailableException where this machine has no verbs, or not at an address
-     * @throws IOException where the library failed
+     * @param requests handles the requests on peers' channels
+     * @throws VerbsUnavailableException if this machine has no verbs, or none at an address
+     * @throws IOException if the library failed
      */
     public VerbsFabric(VerbsFabricConfig config, ClientSessions clientSessions,
             RequestHandler requests)
@@ -148,12 +148,12 @@ public final class VerbsFabric implements Fabric {
         return NAME;
     }
 
-    /** Where peers connect, with the ports as they were bound. */
+    /** Returns the listening addresses with their actual ports. */
     public List<InetSocketAddress> addresses() {
         return ports.stream().map(Port::address).toList();
     }
 
-    /** Usable while any port is. */
+    /** Returns usable while any port is. */
     @Override
     public Health health() {
         if (closed.get()) {
@@ -169,7 +169,7 @@ public final class VerbsFabric implements Fabric {
         return down;
     }
 
-    /** Pins the slab: slow. */
+    /** Registers the slab, which pins it: slow. */
     @Override
     public void register(Slab slab) {
         for (Adapter adapter : adapters.values()) {
@@ -279,7 +279,7 @@ public final class VerbsFabric implements Fabric {
         rails.values().forEach(some -> some.forEach(pollerGroup -> steps.add(pollerGroup::close)));
         steps.add(control::close);
         adapters.values().forEach(adapter -> steps.add(adapter::close));
-        // What a lost device refuses ends nothing else.
+        // A failure on a removed device must not stop the other steps.
         AllSteps.run(steps);
     }
 }

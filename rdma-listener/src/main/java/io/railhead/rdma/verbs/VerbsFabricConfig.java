@@ -12,13 +12,14 @@ import java.util.List;
 /**
  * The configuration of the verbs fabric.
  *
- * @param listen addresses of RDMA devices and the port for rdma_cm; each names its device
- * @param gids by which connections may come; others are refused
+ * @param listen addresses of RDMA devices with the port for rdma_cm; each address selects its
+ *            device
+ * @param gids the GIDs by which connections may come; others are refused
  */
 public record VerbsFabricConfig(List<InetSocketAddress> listen, GidRequest gids,
         QueuePairConfig queuePairs, Polling polling, Peers peers, OutstandingBytes outstanding,
         Pairs pairs) {
-    /** Where rdma_cm listens unless something else is said. */
+    /** The default port of rdma_cm. */
     public static final int DEFAULT_PORT = 7471;
 
     public VerbsFabricConfig {
@@ -62,8 +63,8 @@ public record VerbsFabricConfig(List<InetSocketAddress> listen, GidRequest gids,
     /**
      * Queue pairs that are paired over HTTP.
      *
-     * @param idle without a transfer, after which one ends
-     * @param stagingBytes of all memory together that peers may write into; 0: they may not
+     * @param idle the time without a transfer after which a pair ends
+     * @param stagingBytes the most memory that peers may write into, in all; 0 for none
      */
     public record Pairs(Duration idle, long stagingBytes) {
         static final Pairs DEFAULT = new Pairs(Duration.ofSeconds(60), 0);
@@ -76,10 +77,10 @@ public record VerbsFabricConfig(List<InetSocketAddress> listen, GidRequest gids,
     /**
      * The threads that handle completions.
      *
-     * @param pollers per device; sessions are spread over them
-     * @param spin how long one looks on, at most, before it sleeps
-     * @param completions depth of a poller's completion queue; less where the device has less.
-     *            Peers whose queue pair does not fit are refused
+     * @param pollers the number for each device; sessions are spread over them
+     * @param spin the longest time that a poller spins before it sleeps
+     * @param completions the depth of a poller's completion queue; less if the device supports
+     *            less. Peers whose queue pair does not fit are refused
      */
     public record Polling(int pollers, Duration spin, int completions) {
         static final Polling DEFAULT = new Polling(1, Duration.ofNanos(50_000), 1 << 16);
@@ -95,15 +96,15 @@ public record VerbsFabricConfig(List<InetSocketAddress> listen, GidRequest gids,
     }
 
     /**
-     * What peers may do.
+     * The limits of peers.
      *
-     * @param proofTimeout for the connection request to PROOF
-     * @param maxUnproven connections that have not proved themselves
+     * @param proofTimeout the time from the connection request to PROOF
+     * @param maxUnproven the most connections that have not proved themselves
      * @param maxBuffers per session
      * @param maxRequests outstanding per session
-     * @param keepAlive within which a peer says something; silence of three times that ends its
+     * @param keepAlive the interval of a peer's messages; a silence of three intervals ends its
      *            session
-     * @param fenceGrace how long a fence waits for what is posted before it breaks the connection
+     * @param fenceGrace how long a fence waits for posted work before it breaks the connection
      */
     public record Peers(Duration proofTimeout, int maxUnproven, int maxBuffers, int maxRequests,
             Duration keepAlive, Duration fenceGrace) {
@@ -122,7 +123,7 @@ public record VerbsFabricConfig(List<InetSocketAddress> listen, GidRequest gids,
     }
 
     /**
-     * Bytes posted and not completed, at most.
+     * The most bytes that may be posted and not completed.
      *
      * @param perPrincipal on one port, over all of its sessions there
      */

@@ -34,8 +34,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lets peers in: a connection request carries HELLO, its acceptance CHALLENGE, its rejection
- * REFUSED. Makes their queue pairs and takes them apart. On the control thread only, but for
+ * Accepts peers: a connection request carries HELLO, its acceptance CHALLENGE, its rejection
+ * REFUSED. Creates and destroys their queue pairs. On the control thread only, except
  * {@link #destroy}.
  */
 final class VerbsListener implements CmLoop.Listener {
@@ -50,9 +50,9 @@ final class VerbsListener implements CmLoop.Listener {
     private final Map<RdmaCmId, Port> ports = new HashMap<>();
     private final Map<RdmaCmId, VerbsConnection> connections = new HashMap<>();
     /**
-     * Of connections that ended while their port was down: it is said once it is up. A datagram
-     * that cannot leave says nothing, and on soft-RoCE it breaks the device's own queue pair for
-     * connections, so that none can be made any more.
+     * Connections that ended while their port was down; the disconnect is sent once the port is up.
+     * A datagram sent through a down port is lost, and on soft-RoCE it breaks the device's own
+     * connection queue pair, so that no connection can be made any more.
      */
     private final Map<RdmaCmId, Port> unsaid = new HashMap<>();
     private volatile Executor loop = _ -> {
@@ -102,12 +102,13 @@ final class VerbsListener implements CmLoop.Listener {
                 disconnected(id);
             case RDMA_CM_EVENT_DEVICE_REMOVAL -> removed(id);
             default -> {
-                // ESTABLISHED says no more than the peer's PROOF does; the others concern nobody.
+                // ESTABLISHED says no more than the peer's PROOF does; other events need no
+                // handling.
             }
         }
     }
 
-    /** Heard by each id of the device: its listeners, and its connections. */
+    /** Handles the removal of a device, which each of its listeners and connections reports. */
     private void removed(RdmaCmId id) {
         VerbsConnection connection = connections.get(id);
         Port port = connection == null ? ports.get(id) : connection.port();
@@ -162,7 +163,7 @@ final class VerbsListener implements CmLoop.Listener {
         }
     }
 
-    /** Null where no session of that id waits for its peer, or is remembered for it. */
+    /** Returns null if no session of that id waits for its peer or is remembered. */
     private @Nullable Handshake answer(ConnectionParameters asked) throws MessageException {
         Message message = MessageCodec.decode(asked.privateData());
         if (!(message instanceof Hello(var sessionId, var nonce))) {
@@ -221,7 +222,7 @@ final class VerbsListener implements CmLoop.Listener {
         }
     }
 
-    /** READs outstanding, of what was configured, the device can and the peer grants. */
+    /** Returns the number of outstanding READs that configuration, device and peer all allow. */
     static int readDepth(Adapter adapter, QueuePairConfig config, int granted) {
         return Math.min(Math.min(config.readDepth(), granted),
                 Math.min(255, adapter.limits().initiatorReads()));
@@ -237,7 +238,7 @@ final class VerbsListener implements CmLoop.Listener {
         }
     }
 
-    /** Before the loop starts. */
+    /** Sets the control thread, before the loop starts. */
     void runsOn(Executor running) {
         loop = running;
     }
@@ -260,7 +261,7 @@ final class VerbsListener implements CmLoop.Listener {
         connection.poller().execute(destroyed ? connection::gone : connection::kept);
     }
 
-    /** Destroys the id, unless its peer is to hear of the end first and cannot now. */
+    /** Destroys the id, unless the peer must be told of the end first and cannot be reached now. */
     private static boolean tryFarewell(RdmaCmId id, Port port) {
         if (port.isDeviceLost()) {
             destroy(id, null);
@@ -286,7 +287,7 @@ final class VerbsListener implements CmLoop.Listener {
         }
     }
 
-    /** Takes no more requests, and ends every session; completes when nothing is left of them. */
+    /** Takes no more requests, and ends every session; completes when everything is freed. */
     CompletableFuture<Void> close() {
         List<CompletableFuture<Void>> gone = new ArrayList<>();
         for (VerbsConnection connection : connections.values()) {
@@ -296,7 +297,7 @@ final class VerbsListener implements CmLoop.Listener {
         return CompletableFuture.allOf(gone.toArray(CompletableFuture[]::new));
     }
 
-    /** After {@link #close} has completed. */
+    /** Closes the listeners, after {@link #close} has completed. */
     void closeListeners() {
         unsaid.keySet().forEach(VerbsListener::farewell);
         unsaid.clear();

@@ -58,7 +58,7 @@ final class VerbsPeers {
         closing = true;
     }
 
-    /** Lets an unproven connection in, unless there are too many of them. */
+    /** Admits an unproven connection, unless there are too many of them. */
     boolean tryAdmit() {
         if (unproven.incrementAndGet() > config().maxUnproven()) {
             unproven.decrementAndGet();
@@ -71,12 +71,15 @@ final class VerbsPeers {
         unproven.decrementAndGet();
     }
 
-    /** Messages that a peer may have on their way: requests, their cancellation, and others. */
+    /**
+     * Returns the most messages that a peer may have under way: requests, their cancellations, and
+     * others.
+     */
     int receives() {
         return 2 * config().maxRequests() + SESSION_MESSAGES;
     }
 
-    /** Receives, one to spare, and as many answers as there may be requests. */
+    /** Returns the number of buffers: receives, a spare one, and an answer for each request. */
     int buffers() {
         return receives() + 1 + config().maxRequests() + SESSION_MESSAGES;
     }

@@ -3,8 +3,8 @@ package io.railhead.rdma.verbs;
 import io.railhead.rdma.session.MemoryRegion;
 
 /**
- * A buffer that a peer registered with its own adapter. Nothing of it is here but its key; what is
- * posted against it is counted, so that its peer hears when nothing is any more.
+ * A buffer that a peer registered with its own adapter. The gateway has only its key. Posted work
+ * against it is counted, so that the peer learns when there is none any more.
  */
 final class VerbsRegion implements MemoryRegion {
     private final TransferQueue transferQueue;
@@ -12,7 +12,7 @@ final class VerbsRegion implements MemoryRegion {
     private final long length;
     private final int remoteKey;
     private volatile boolean retired;
-    /** Slices posted and not ended. Poller only. */
+    /** The number of slices posted and not ended. Poller only. */
     private int posted;
     private Runnable whenUntouched = () -> {};
 
@@ -41,7 +41,7 @@ final class VerbsRegion implements MemoryRegion {
         return remoteKey;
     }
 
-    /** What is not posted yet will not be. */
+    /** Retires the buffer: slices that are not posted yet will not be. */
     @Override
     public void retire() {
         retired = true;
@@ -62,7 +62,7 @@ final class VerbsRegion implements MemoryRegion {
         }
     }
 
-    /** Runs once nothing is posted against it. Retired; poller only. */
+    /** Runs a task once nothing is posted against the retired buffer; poller only. */
     void whenUntouched(Runnable task) {
         if (posted == 0) {
             task.run();

@@ -33,7 +33,7 @@ final class VerbsRegions {
         return connection.session();
     }
 
-    /** The answer to REGISTER. */
+    /** Returns the response to REGISTER. */
     Message register(Register asked) {
         long last = asked.baseAddress() + asked.length() - 1;
         if (session().regions() >= peers.config().maxBuffers()) {
@@ -59,7 +59,7 @@ final class VerbsRegions {
         return new Refused(refusal);
     }
 
-    /** Nothing touches it any more. */
+    /** Removes a buffer that nothing touches any more. */
     void forget(VerbsRegion region) {
         if (regions.remove(region)) {
             peers.counts().registered(-region.length());
@@ -71,7 +71,7 @@ final class VerbsRegions {
         regions.clear();
     }
 
-    /** Why the slices may not be written there, in a word; null if they may. */
+    /** Returns in a word why the slices may not be written there; null if they may. */
     @Nullable
     String findRefusal(RemoteBuffer window, @Nullable PageSlice[] slices, int count) {
         if (!(session().findRegion(window.key()) instanceof VerbsRegion region)) {

@@ -13,15 +13,15 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request's slices on their way through its session's queue pair. Slices are handed to the
- * connection's poller, which posts them in their order, and ends them.
+ * One request's slices on their way through its session's queue pair. The connection's poller posts
+ * them in order, and ends them.
  */
 final class VerbsTransfer implements Transfer {
     private final FabricCounts counts;
     private final RemoteBuffer buffer;
     private final VerbsRegion region;
     private volatile boolean fenced;
-    /** Slices posted and not ended. Poller only. */
+    /** The number of slices posted and not ended. Poller only. */
     private int posted;
     private @Nullable CompletableFuture<Void> untouched;
 
@@ -78,7 +78,7 @@ final class VerbsTransfer implements Transfer {
         return stop == null ? buffer.findRefusal(bytes, offset) : stop;
     }
 
-    /** Asked on the caller's thread, and again before anything is posted. */
+    /** Checked on the caller's thread, and again before anything is posted. */
     @Nullable
     TransferException findReasonToStop() {
         if (fenced) {
@@ -95,7 +95,7 @@ final class VerbsTransfer implements Transfer {
                 : null;
     }
 
-    /** Why what was posted did not arrive. */
+    /** Returns why posted bytes did not arrive. */
     TransferException broken() {
         TransferException stop = findReasonToStop();
         return stop != null
@@ -126,7 +126,7 @@ final class VerbsTransfer implements Transfer {
         return posted == 0;
     }
 
-    /** Completes once nothing of it is posted. It is fenced; poller only. */
+    /** Completes once nothing of the fenced transfer is posted; poller only. */
     CompletableFuture<Void> untouched() {
         CompletableFuture<Void> waiting = untouched;
         if (waiting == null) {

@@ -13,16 +13,15 @@ import io.railhead.rdma.poller.Work;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work requests on their way into one send queue, posted with one call. One per poller, used for
- * one link after another; allocates nothing.
+ * Work requests for one send queue, posted by one call. Each poller has one, used for one
+ * connection after another; allocates nothing.
  *
- * <p> Bytes that follow one another in the peer go into one request, up to its limits, also across
- * slices.
+ * <p> Bytes that are adjacent in the peer share a request, up to its limits, also across slices.
  */
 final class WorkRequestBatch implements AutoCloseable {
-    /** A longer request would make others wait: on some adapters the post itself moves bytes. */
+    /** A longer request would delay others: on some adapters the post itself moves bytes. */
     static final int REQUEST_BYTES = 1 << 20;
-    /** What one turn posts, about: then other links have theirs. */
+    /** The approximate limit of one turn; then other connections have theirs. */
     private static final long TURN_BYTES = 4L << 20;
     private static final int STRETCHES = 4096;
     private static final int SIGNALED = 2;
@@ -36,7 +35,7 @@ final class WorkRequestBatch implements AutoCloseable {
     private final int[] lengths = new int[STRETCHES];
     private @Nullable QueuePairConnection queuePairConnection;
     private long addedBytes;
-    /** Of the last request. */
+    /** State of the last request. */
     private int opcode;
     private int flags;
     private int entries;
@@ -50,7 +49,9 @@ final class WorkRequestBatch implements AutoCloseable {
         sends = adapter.verbs().prepareSends(config.sendDepth(), entriesPerRequest);
     }
 
-    /** Of a scatter list: what was configured, as far as the device can. */
+    /**
+     * Returns the scatter list entries: the configured number, as far as the device supports it.
+     */
     static int entries(Adapter adapter, QueuePairConfig config) {
         return Math.min(config.entries(), Math.min(adapter.limits().scatterEntries(),
                 adapter.limits().readScatterEntries()));
@@ -63,7 +64,7 @@ final class WorkRequestBatch implements AutoCloseable {
         sends.clear();
     }
 
-    /** Whether the link has had its turn. */
+    /** Returns whether the connection's turn is over. */
     boolean isLong() {
         return addedBytes >= TURN_BYTES;
     }
@@ -77,8 +78,8 @@ final class WorkRequestBatch implements AutoCloseable {
     }
 
     /**
-     * Adds a slice's bytes to or from a stretch of peer memory, if there is room for all of them in
-     * the queue and in the link's budget, which is then taken.
+     * Adds a slice's bytes to or from a range of peer memory, if the queue and the connection's
+     * budget have room for all of them. The budget is then taken.
      *
      * @param operation {@code IbvSendWR.IBV_WR_RDMA_WRITE} or {@code IBV_WR_RDMA_READ}
      */
@@ -91,7 +92,7 @@ final class WorkRequestBatch implements AutoCloseable {
         return true;
     }
 
-    /** The same of what the budget has been taken for. */
+    /** Adds a slice whose bytes were taken from the budget before. */
     boolean tryAdd(int operation, PageSlice slice, long remote, int key) {
         int count = fit(slice);
         if (count == NOTHING) {
@@ -101,7 +102,10 @@ final class WorkRequestBatch implements AutoCloseable {
         return true;
     }
 
-    /** Of how many stretches of memory it is, if the queue has room for them. */
+    /**
+     * Returns the number of the slice's memory ranges if the queue has room for them, else
+     * {@code NOTHING}.
+     */
     private int fit(PageSlice slice) {
         int count = slice.stretches(addresses, lengths, 0);
         int most = (count - 1) / entriesPerRequest + slice.length() / REQUEST_BYTES + 2;
@@ -134,7 +138,7 @@ final class WorkRequestBatch implements AutoCloseable {
         }
     }
 
-    /** Adds a message, if there is room for it. */
+    /** Adds a message if there is room for it. */
     boolean tryMessage(long address, int bytes, int localKey) {
         if (room() == 0) {
             return false;
@@ -148,7 +152,7 @@ final class WorkRequestBatch implements AutoCloseable {
     /**
      * Adds an immediate value without bytes, if there is room for it.
      *
-     * @param remote memory of the peer's that the key allows; nothing is written there
+     * @param remote memory of the peer that the key allows; nothing is written there
      */
     boolean tryImmediate(int value, long remote, int key) {
         if (room() == 0) {
@@ -185,12 +189,14 @@ final class WorkRequestBatch implements AutoCloseable {
         link().sends().signalled();
     }
 
-    /** The work's last request is the one added last. */
+    /** Adds a work whose last request is the latest one. */
     void end(Work work) {
         link().sends().add(work);
     }
 
-    /** Posts the chain, its last request signalled; whether there was anything to post. */
+    /**
+     * Posts the batch with its last request signalled; returns whether there was anything to post.
+     */
     boolean post() {
         int size = sends.size();
         if (size == 0) {

@@ -6,24 +6,24 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The one answer to a request. Texts that are not there are empty.
+ * The one answer to a request. Absent texts are empty.
  *
- * @param status HTTP status; 0 for "not served here", for which {@code code} says why: nothing was
- *            stored, and the peer may ask over HTTP
- * @param bytesMoved into or out of the peer's window
- * @param firstByte where the moved bytes begin in the object
+ * @param status HTTP status; 0 for a decline, whose reason is in {@code code}: nothing was stored,
+ *            and the peer may use HTTP
+ * @param bytesMoved the bytes moved into or out of the peer's window
+ * @param firstByte the offset in the object of the moved bytes
  * @param lastModifiedMillis since the epoch; 0 if unknown
- * @param code the S3 error's code, or the reason of a status 0
- * @param headers of HEAD, PUT and UPLOAD_PART, names in lower case; {@link #REQUEST_ID} of what is
- *            no success
- * @param cut whether texts were left out since they did not fit into a message; only decoding sets
- *            it
+ * @param code the S3 error code, or the reason of a decline
+ * @param headers of HEAD, PUT and UPLOAD_PART, names in lower case; {@link #REQUEST_ID} unless the
+ *            answer is a success
+ * @param cut whether texts were left out because they did not fit into a message; set by decoding
+ *            only
  */
 public record Answer(int id, int status, long bytesMoved, long objectSize, long firstByte,
         long lastModifiedMillis, String etag, String versionId, String code, String message,
         Map<String, String> headers, AnswerOrigin cache, boolean cut) {
 
-    /** The header of what is no success that names the request, as the gateway's logs do. */
+    /** The header with the request's name in the gateway's logs, in answers that are no success. */
     public static final String REQUEST_ID = "x-railhead-request-id";
 
     /** The {@link #code} of a request that was cancelled before it was served. */
@@ -37,7 +37,7 @@ public record Answer(int id, int status, long bytesMoved, long objectSize, long 
         headers = HeaderLines.requireValid(headers);
     }
 
-    /** The object's bytes lie in the window. */
+    /** Returns an answer whose object bytes are in the window. */
     public static Answer delivered(int id, int status, long bytesMoved, long objectSize,
             long firstByte, long lastModifiedMillis, String etag, String versionId,
             AnswerOrigin cache) {
@@ -45,38 +45,38 @@ public record Answer(int id, int status, long bytesMoved, long objectSize, long 
                 versionId, "", "", Map.of(), cache, false);
     }
 
-    /** The object's metadata. */
+    /** Returns an answer with an object's metadata. */
     public static Answer described(int id, long objectSize, long lastModifiedMillis, String etag,
             String versionId, Map<String, String> headers, AnswerOrigin cache) {
         return new Answer(id, 200, 0, objectSize, 0, lastModifiedMillis, etag, versionId, "", "",
                 headers, cache, false);
     }
 
-    /** The backend holds the window's bytes. */
+    /** Returns an answer to an upload that the backend has stored. */
     public static Answer stored(int id, long bytesMoved, String etag, String versionId,
             Map<String, String> headers) {
         return new Answer(id, 200, bytesMoved, bytesMoved, 0, 0, etag, versionId, "", "", headers,
                 AnswerOrigin.NONE, false);
     }
 
-    /** Not served here: nothing was stored, and the peer may ask over HTTP. */
+    /** Returns a decline: nothing was stored, and the peer may use HTTP. */
     public static Answer declined(int id, String reason) {
         return new Answer(id, 0, 0, 0, 0, 0, "", "", reason, "", Map.of(), AnswerOrigin.NONE,
                 false);
     }
 
-    /** Refused, by the gateway or the store behind it. */
+    /** Returns a refusal of the gateway or of the store. */
     public static Answer failed(int id, int status, String code, String message) {
         return new Answer(id, status, 0, 0, 0, 0, "", "", code, message, Map.of(),
                 AnswerOrigin.NONE, false);
     }
 
-    /** A request of a session's channel, as logs, metrics and {@link #REQUEST_ID} name it. */
+    /** Returns the name of a request in logs, metrics and {@link #REQUEST_ID}. */
     public static String requestId(int session, int id) {
         return Integer.toHexString(session) + "/" + Integer.toUnsignedString(id);
     }
 
-    /** The same, with its request's name unless it is a success. */
+    /** Returns the same answer, with its request's name unless it is a success. */
     public Answer named(int session) {
         if (isSuccess()) {
             return this;

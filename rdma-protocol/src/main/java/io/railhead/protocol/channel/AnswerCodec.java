@@ -5,7 +5,7 @@ import io.railhead.protocol.message.MessageHeader;
 import java.nio.ByteBuffer;
 
 /**
- * Answers as bytes, little-endian:
+ * Encodes and decodes answers, little-endian:
  *
  * <pre>
  *    0      2       4          8           16          24         32            40
@@ -17,7 +17,7 @@ import java.nio.ByteBuffer;
  * </pre>
  */
 public final class AnswerCodec {
-    /** Texts were left out since they did not fit. */
+    /** Marks that texts were left out because they did not fit. */
     static final int FLAG_CUT = 1;
     static final int FIXED_BYTES = 56;
     private static final int RECORD_BYTES = 0;
@@ -35,16 +35,15 @@ public final class AnswerCodec {
     private static final int CACHE = 50;
     private static final int FLAGS = 51;
     private static final int RESERVED = 52;
-    /** The most that any record may have: alone, it fits into ANSWERS and into ENDED. */
+    /** The longest record, which fits alone into ANSWERS and into ENDED. */
     private static final int MAX_RECORD_BYTES = MessageHeader.MAX_MESSAGE_BYTES
             - MessageHeader.BYTES - 8;
 
     private AnswerCodec() {}
 
     /**
-     * Appends the answer's record at the buffer's position, if it fits; the buffer is
-     * little-endian. Texts with which it would not fit into any message are left out, the last
-     * first.
+     * Appends the answer's record at the buffer's position if it fits; the buffer is little-endian.
+     * Texts that would not fit into any message are left out, the last first.
      */
     public static boolean tryEncode(Answer answer, ByteBuffer out) {
         int at = out.position();
@@ -93,7 +92,10 @@ public final class AnswerCodec {
         return Text.encodedBytes(text) <= room ? text : "";
     }
 
-    /** The answer at the buffer's position, which moves behind it; the buffer is little-endian. */
+    /**
+     * Returns the answer at the buffer's position, which moves behind it; the buffer is
+     * little-endian.
+     */
     public static Answer decode(ByteBuffer in) throws MessageException {
         int at = in.position();
         int left = in.remaining();

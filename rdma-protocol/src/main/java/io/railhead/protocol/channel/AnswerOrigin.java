@@ -1,14 +1,14 @@
 package io.railhead.protocol.channel;
 
-/** The origin of a response's bytes. The codes are the protocol's: never renumbered. */
+/** The origin of a response's bytes. The codes belong to the protocol and never change. */
 public enum AnswerOrigin {
-    /** The cache had no part in it. */
+    /** The cache was not involved. */
     NONE(0),
     HIT(1),
     MISS(2),
-    /** Held, and the store said that it is current. */
+    /** The object was cached, and the store confirmed it. */
     REVALIDATED(3),
-    /** Held, and served since the store could not be asked. */
+    /** The object was cached, and the store was unavailable. */
     STALE(4);
 
     private static final AnswerOrigin[] BY_CODE = {NONE, HIT, MISS, REVALIDATED, STALE};

@@ -10,16 +10,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The last that a gateway says: why the session is over, and what became of requests that were
- * outstanding. Little-endian:
+ * The gateway's last message: the reason of the session's end, and the outcome of outstanding
+ * requests. Little-endian:
  *
  * <pre>
  *   |header, type 19|reason u32|count u32|answer records|
  * </pre>
  *
- * Answers that do not fit into one message follow in others of the same type.
+ * Answers that do not fit into one message follow in further messages of the same type.
  *
- * @param answers final ones; a PUT that is in none of them has an unknown outcome
+ * @param answers the final answers; a PUT without one has an unknown outcome
  */
 public record EndedMessage(EndReason reason, List<Answer> answers) {
     private static final int FIXED_BYTES = 8;
@@ -28,7 +28,7 @@ public record EndedMessage(EndReason reason, List<Answer> answers) {
         answers = List.copyOf(answers);
     }
 
-    /** As messages, ready to be read; at least one. */
+    /** Returns the messages, ready to be read; at least one. */
     public List<ByteBuffer> encode() {
         List<ByteBuffer> messages = new ArrayList<>();
         int next = 0;
@@ -49,7 +49,7 @@ public record EndedMessage(EndReason reason, List<Answer> answers) {
         return messages;
     }
 
-    /** What a message's payload says: the bytes between the buffer's position and its limit. */
+    /** Decodes a message's payload, between the buffer's position and its limit. */
     public static EndedMessage decode(ByteBuffer payload) throws MessageException {
         ByteBuffer in = payload.slice().order(LITTLE_ENDIAN);
         EndReason reason = EndReason.findByCode(in.getInt());

@@ -5,7 +5,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Headers as a record carries them: "name: value\n" each, names in lower case and unique. */
+/** The headers in a record: "name: value\n" each, names in lower case and unique. */
 final class HeaderLines {
     private static final String NAME_SYMBOLS = "!#$%&'*+-.^_`|~";
 
@@ -47,10 +47,10 @@ final class HeaderLines {
         return Collections.unmodifiableMap(headers);
     }
 
-    /** Throws where the headers could not be sent. */
+    /** Throws if the headers are not valid. */
     static Map<String, String> requireValid(Map<String, String> headers) {
         if (headers.isEmpty()) {
-            // As in every answer to a hit: nothing is made for it.
+            // Most answers of hits have no headers, so nothing is allocated.
             return Map.of();
         }
         headers.forEach((name, value) -> {

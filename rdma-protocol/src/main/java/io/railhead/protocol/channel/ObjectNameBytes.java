@@ -5,8 +5,8 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
 import java.nio.ByteBuffer;
 
 /**
- * The bucket and key of a request, as its bytes: what the hit path remembers, so that it makes no
- * text of a name it knows. Immutable.
+ * The bucket and key of a request as bytes. The hit path keeps these, so that it decodes no name
+ * that it knows. Immutable.
  */
 public final class ObjectNameBytes {
     private final ByteBuffer bytes;
@@ -52,7 +52,9 @@ public final class ObjectNameBytes {
         return true;
     }
 
-    /** Not one to be proof against collisions that are sought: use it where they cost little. */
+    /**
+     * A fast hash, which does not resist deliberate collisions: use it only where they cost little.
+     */
     static int hash(ByteBuffer bytes, int at, int length, int bucketBytes) {
         long hash = bucketBytes;
         int i = 0;

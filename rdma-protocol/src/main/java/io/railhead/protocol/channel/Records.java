@@ -11,7 +11,7 @@ final class Records {
         return (bytes + 7) & ~7;
     }
 
-    /** Appends a text; returns its bytes as the record's field says them. */
+    /** Appends a text; returns its length for the record's field. */
     static short put(ByteBuffer out, String text) {
         int before = out.position();
         Text.put(out, text);

@@ -5,12 +5,12 @@ import static java.util.Objects.requireNonNull;
 import java.util.Map;
 
 /**
- * One request. Texts that are not there are empty.
+ * One request. Absent texts are empty.
  *
  * @param id the peer's choice, unique among its outstanding requests
  * @param bufferKey of the registered buffer; 0 for HEAD
- * @param offset of the window into the buffer
- * @param window bytes that may be written (GET) or are to be read (PUT, UPLOAD_PART)
+ * @param offset the window's offset in the buffer
+ * @param window the bytes that may be written (GET) or are to be read (PUT, UPLOAD_PART)
  * @param partNumber from 1 for UPLOAD_PART, else 0
  * @param key not percent-encoded
  * @param headers of PUT and UPLOAD_PART: content-type, x-amz-meta-*, x-amz-checksum-*,
@@ -31,7 +31,7 @@ public record Request(int id, RequestOperation operation, RequestRange range, in
         headers = HeaderLines.requireValid(headers);
     }
 
-    /** A GET of the whole object, clipped at the window. */
+    /** Returns a GET of the whole object, clipped to the window. */
     public static Request get(int id, String bucket, String key, int bufferKey, long offset,
             long window) {
         return new Request(id, RequestOperation.GET, RequestRange.ALL, bufferKey, offset, window, 0,

@@ -24,14 +24,14 @@ import static io.railhead.protocol.channel.RequestLayout.WINDOW;
 
 import java.nio.ByteBuffer;
 
-/** Requests as bytes; {@link RequestView} is the way back. */
+/** Encodes requests; {@link RequestView} decodes them. */
 public final class RequestCodec {
 
     private RequestCodec() {}
 
     /**
-     * Appends the request's record at the buffer's position, if it fits; the buffer is
-     * little-endian. Whatever the buffer held before does not show.
+     * Appends the request's record at the buffer's position if it fits; the buffer is
+     * little-endian. The buffer's old content does not show in padding or reserved fields.
      */
     public static boolean tryEncode(Request request, ByteBuffer out) {
         int at = out.position();
@@ -60,7 +60,7 @@ public final class RequestCodec {
         return true;
     }
 
-    /** What the request's record takes, padding included. */
+    /** Returns the length of the request's record, padding included. */
     public static int recordBytes(Request request) {
         return recordBytes(request, HeaderLines.format(request.headers()));
     }

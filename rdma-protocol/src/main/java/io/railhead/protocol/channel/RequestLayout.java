@@ -34,9 +34,9 @@ final class RequestLayout {
 
     static final int FLAG_RANGE = 1;
     static final int FLAG_SUFFIX = 2;
-    /** As a range's last byte. */
+    /** The last byte of a range up to the object's end. */
     static final long TO_THE_END = -1;
-    /** Of each record. */
+    /** The alignment of each record. */
     static final int ALIGNMENT = 8;
 
     private RequestLayout() {}

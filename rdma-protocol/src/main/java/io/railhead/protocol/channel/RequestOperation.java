@@ -2,15 +2,15 @@ package io.railhead.protocol.channel;
 
 import org.jspecify.annotations.Nullable;
 
-/** The operation of a request. The codes are the protocol's: never renumbered. */
+/** The operation of a request. The codes belong to the protocol and never change. */
 public enum RequestOperation {
-    /** The object's bytes, or a range of them, into the window. */
+    /** Reads the object, or a range of it, into the window. */
     GET(1),
-    /** The object's metadata, in the answer's headers. */
+    /** Returns the object's metadata in the answer's headers. */
     HEAD(2),
-    /** An object of the window's bytes. */
+    /** Stores the window's bytes as an object. */
     PUT(3),
-    /** A part of a multipart upload of the window's bytes. */
+    /** Stores the window's bytes as a part of a multipart upload. */
     UPLOAD_PART(4);
 
     private static final RequestOperation[] BY_CODE = {GET, HEAD, PUT, UPLOAD_PART};
@@ -25,7 +25,7 @@ public enum RequestOperation {
         return code;
     }
 
-    /** Whether the window's bytes are read and stored. */
+    /** Returns whether the window's bytes are read and stored. */
     public boolean isWrite() {
         return this == PUT || this == UPLOAD_PART;
     }

@@ -25,7 +25,7 @@ public sealed interface RequestRange {
         }
     }
 
-    /** The last so many bytes. */
+    /** The last bytes of the object, so many. */
     record Last(long bytes) implements RequestRange {
         public Last {
             if (bytes < 0) {

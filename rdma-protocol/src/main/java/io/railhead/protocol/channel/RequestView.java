@@ -29,8 +29,8 @@ import java.nio.ByteOrder;
 import java.util.Map;
 
 /**
- * One request as it lies in its message: nothing is copied until it is asked for. Valid only during
- * the call that it was given to; one thread.
+ * A view of one request in its message: fields are copied only on demand. Valid during the call
+ * that received it; one thread.
  */
 public final class RequestView {
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
@@ -48,11 +48,11 @@ public final class RequestView {
     private Map<String, String> headers = Map.of();
 
     /**
-     * Looks at the record that begins at {@code recordAt} and checks all of it.
+     * Points the view at the record that begins at {@code recordAt}, and checks the whole record.
      *
      * @param message little-endian
-     * @param limit where the message ends
-     * @return where the record ends, and the next begins
+     * @param limit the end of the message
+     * @return the end of the record, where the next one begins
      */
     public int wrap(ByteBuffer message, int recordAt, int limit) throws MessageException {
         if (message.order() != ByteOrder.LITTLE_ENDIAN) {
@@ -181,22 +181,22 @@ public final class RequestView {
         return (bytes.get(at + FLAGS) & FLAG_RANGE) != 0;
     }
 
-    /** Whether the range is the object's last {@link #rangeFirst()} bytes. */
+    /** Returns whether the range is the object's last {@link #rangeFirst()} bytes. */
     public boolean isSuffix() {
         return (bytes.get(at + FLAGS) & FLAG_SUFFIX) != 0;
     }
 
-    /** The range's first byte, or a suffix's length; at least 0. */
+    /** Returns the range's first byte, or a suffix's length; at least 0. */
     public long rangeFirst() {
         return bytes.getLong(at + RANGE_FIRST);
     }
 
-    /** The range's last byte, inclusive; -1 for the object's end. */
+    /** Returns the range's last byte, inclusive; -1 for the object's end. */
     public long rangeLast() {
         return bytes.getLong(at + RANGE_LAST);
     }
 
-    /** The range as a value; allocates. */
+    /** Returns the range as a value; allocates. */
     public RequestRange range() {
         if (!hasRange()) {
             return RequestRange.ALL;
@@ -209,22 +209,22 @@ public final class RequestView {
                 : new RequestRange.Between(rangeFirst(), rangeLast());
     }
 
-    /** Of the registered buffer; 0 names none. */
+    /** Returns the key of the registered buffer; 0 for none. */
     public int bufferKey() {
         return bytes.getInt(at + BUFFER_KEY);
     }
 
-    /** Of the window into the buffer; unsigned, and not checked against the buffer. */
+    /** Returns the window's offset in the buffer; unsigned, and not checked against the buffer. */
     public long offset() {
         return bytes.getLong(at + OFFSET);
     }
 
-    /** Bytes of the window; unsigned, and not checked against the buffer. */
+    /** Returns the window's length; unsigned, and not checked against the buffer. */
     public long window() {
         return bytes.getLong(at + WINDOW);
     }
 
-    /** Of UPLOAD_PART, from 1; else 0. */
+    /** Returns the part number of UPLOAD_PART, from 1; else 0. */
     public int partNumber() {
         return bytes.getInt(at + PART_NUMBER);
     }
@@ -237,7 +237,7 @@ public final class RequestView {
         return uploadIdAt > ifMatchAt;
     }
 
-    /** A hash of bucket and key. */
+    /** Returns a hash of bucket and key. */
     public int nameHash() {
         return ObjectNameBytes.hash(bytes, bucketAt(), bucketBytes + keyBytes, bucketBytes);
     }
@@ -246,7 +246,7 @@ public final class RequestView {
         return name.isAt(bytes, bucketAt(), bucketBytes, keyBytes);
     }
 
-    /** A copy of bucket and key, to be remembered. */
+    /** Returns a copy of bucket and key that outlives the message. */
     public ObjectNameBytes name() {
         return ObjectNameBytes.copy(bytes, bucketAt(), bucketBytes, keyBytes);
     }
@@ -271,12 +271,12 @@ public final class RequestView {
         return Text.get(bytes, uploadIdAt, headersAt - uploadIdAt);
     }
 
-    /** Names in lower case; unmodifiable, and outlives the message. */
+    /** Returns the headers, with names in lower case; unmodifiable, and outlives the message. */
     public Map<String, String> headers() {
         return headers;
     }
 
-    /** A copy that outlives the message. */
+    /** Returns a copy that outlives the message. */
     public Request toRequest() {
         return new Request(id(), operation(), range(), bufferKey(), offset(), window(),
                 partNumber(), bucket(), key(), versionId(), ifMatch(), uploadId(), headers());

@@ -4,7 +4,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.nio.ByteBuffer;
 
-/** Texts of a record: UTF-8 without a terminator. ASCII, nearly always, costs no allocation. */
+/**
+ * Texts of a record: UTF-8 without a terminator. ASCII texts, nearly all, are encoded without
+ * allocation.
+ */
 final class Text {
 
     private Text() {}
@@ -42,7 +45,10 @@ final class Text {
         return true;
     }
 
-    /** Whether the bytes are well-formed UTF-8: no overlong form, no surrogate, nothing cut. */
+    /**
+     * Returns whether the bytes are well-formed UTF-8: no overlong form, no surrogate, nothing
+     * truncated.
+     */
     static boolean isWellFormed(ByteBuffer in, int at, int bytes) {
         int end = at + bytes;
         int next = at;
@@ -60,7 +66,7 @@ final class Text {
         return true;
     }
 
-    /** Bytes of the well-formed character at {@code at}; 0 if there is none. */
+    /** Returns the length of the well-formed character at {@code at}; 0 if there is none. */
     private static int width(ByteBuffer in, int at, int end) {
         int lead = in.get(at) & 0xff;
         if (lead < 0x80) {
@@ -78,7 +84,7 @@ final class Text {
         return width;
     }
 
-    /** Table 3-7 of the Unicode standard: what may follow a first byte. */
+    /** Tests a second byte by Table 3-7 of the Unicode standard. */
     private static boolean isSecond(int lead, int second) {
         int from = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
         int to = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;

@@ -1,4 +1,4 @@
-/** The native channel: requests and their answers as records of bytes. */
+/** The native channel: requests and answers as binary records. */
 @NullMarked
 package io.railhead.protocol.channel;
 

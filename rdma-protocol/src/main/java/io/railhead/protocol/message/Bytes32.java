@@ -5,7 +5,7 @@ import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.random.RandomGenerator;
 
-/** Thirty-two bytes that do not change: a nonce or a proof. Compared in constant time. */
+/** Thirty-two immutable bytes: a nonce or a proof. Compared in constant time. */
 public final class Bytes32 {
     public static final int SIZE = 32;
     private final byte[] bytes;
@@ -21,14 +21,14 @@ public final class Bytes32 {
         return new Bytes32(bytes.clone());
     }
 
-    /** The next ones of a buffer. */
+    /** Reads the next bytes of a buffer. */
     static Bytes32 next(ByteBuffer from) {
         byte[] bytes = new byte[SIZE];
         from.get(bytes);
         return new Bytes32(bytes);
     }
 
-    /** Fresh ones, for a nonce. */
+    /** Returns random bytes for a nonce. */
     public static Bytes32 random(RandomGenerator random) {
         byte[] bytes = new byte[SIZE];
         random.nextBytes(bytes);

@@ -3,18 +3,18 @@ package io.railhead.protocol.message;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** The reason why a session is over. The codes are the protocol's: never renumbered. */
+/** The reason why a session is over. The codes belong to the protocol and never change. */
 public enum EndReason {
-    /** The peer said BYE, or its connection broke. */
+    /** The peer sent BYE, or its connection broke. */
     PEER_GONE(1),
     /** The principal's credential was withdrawn. */
     REVOKED(2),
     SHUTTING_DOWN(3),
     /** The peer was silent for three times the keep-alive. */
     SILENT(4),
-    /** A message that is malformed or out of order, or more requests than credits. */
+    /** A message was malformed or out of order, or there were more requests than credits. */
     PROTOCOL(5),
-    /** The peer's memory could not be touched as it was registered. */
+    /** The peer's memory was not accessible as registered. */
     ACCESS(6),
     /** Transfers could only be stopped by ending the session. */
     FENCED(7),
@@ -31,7 +31,7 @@ public enum EndReason {
         return code;
     }
 
-    /** As the code of an answer says it. */
+    /** Returns the name in the code of an answer. */
     public String word() {
         return name().toLowerCase(Locale.ROOT);
     }

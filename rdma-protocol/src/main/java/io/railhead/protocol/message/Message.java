@@ -3,8 +3,8 @@ package io.railhead.protocol.message;
 import java.io.IOException;
 
 /**
- * The messages of a channel besides requests and answers, which are the package {@code channel}'s.
- * A session begins with
+ * The messages of a session besides requests and answers, which are in the package {@code channel}.
+ * A session begins with:
  *
  * <pre>
  *   peer                        gateway
@@ -14,7 +14,7 @@ import java.io.IOException;
  *               ◀─────────────── WELCOME   so does the gateway
  * </pre>
  *
- * and then the peer asks one of these at a time, while requests and answers go their own way:
+ * Then the peer sends one of these at a time. Requests and answers are independent of them:
  *
  * <pre>
  *   REGISTER    ───────────────▶
@@ -32,13 +32,13 @@ import java.io.IOException;
  *   BYE         ───────────────▶ closes
  * </pre>
  *
- * REFUSED may stand in for any answer; after one to HELLO or PROOF the gateway closes. What is out
- * of order closes the connection, and with it the session.
+ * REFUSED may replace any response; after a REFUSED to HELLO or PROOF the gateway closes the
+ * connection. A message out of order closes the connection, and with it the session.
  */
 public sealed interface Message {
 
     /**
-     * This message, as the answer that is wanted.
+     * Returns this message as the expected response.
      *
      * @throws RefusedException if it is REFUSED
      * @throws MessageException if it is anything else
@@ -53,7 +53,7 @@ public sealed interface Message {
         throw new MessageException(this + " does not answer this");
     }
 
-    /** Names the session that the HTTP open answered, 32 hex digits. */
+    /** Names the session by the id that the HTTP open returned, 32 hex digits. */
     record Hello(String sessionId, Bytes32 nonce) implements Message {}
 
     record Challenge(Bytes32 nonce) implements Message {}
@@ -61,18 +61,18 @@ public sealed interface Message {
     record Proof(Bytes32 proof) implements Message {}
 
     /**
-     * The session is open.
+     * Reports that the session is open.
      *
-     * @param session its number, for tokens
+     * @param session the session's number, for tokens
      */
     record Welcome(Bytes32 proof, int session, SessionLimits limits) implements Message {}
 
     record Refused(Refusal reason) implements Message {}
 
     /**
-     * Asks for a buffer to be taken in.
+     * Registers a buffer.
      *
-     * @param baseAddress how the peer calls the memory's first byte
+     * @param baseAddress the peer's own address of the first byte
      * @param remoteKey the adapter's key (rkey) of the memory; 0 over loopback, where the memory's
      *            descriptor follows
      */
@@ -81,10 +81,10 @@ public sealed interface Message {
     record SendDescriptor() implements Message {}
 
     /**
-     * Asks for memory of the peer's own process to be taken in as a buffer, unshared: over
-     * loopback, where the gateway is configured to. CHALLENGE answers it.
+     * Registers private memory of the peer's process as a buffer, over loopback and only if the
+     * gateway allows it. CHALLENGE answers it.
      *
-     * @param proofAddress where the peer, before it says PROOF, writes the challenge's nonce
+     * @param proofAddress where the peer writes the challenge's nonce before it sends PROOF
      */
     record Attach(long baseAddress, long length, long proofAddress) implements Message {}
 
@@ -100,6 +100,6 @@ public sealed interface Message {
 
     record Bye() implements Message {}
 
-    /** The peer wants no answer to this request any more; there is one still. */
+    /** Cancels a request, which still gets its answer. */
     record Cancel(int requestId) implements Message {}
 }

@@ -22,7 +22,7 @@ import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Messages of fixed length as bytes, little-endian, behind their {@link MessageHeader}:
+ * Encodes and decodes messages of fixed length, little-endian, behind their {@link MessageHeader}:
  *
  * <pre>
  *   type                 0             8            16           32       36       40          48
@@ -45,13 +45,13 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 public final class MessageCodec {
-    /** No message of fixed length is longer, header included. */
+    /** The longest message of fixed length, header included. */
     public static final int MAX_BYTES = 64;
     private static final int ID_BYTES = 16;
 
     private MessageCodec() {}
 
-    /** The message's bytes, ready to be read. */
+    /** Returns the message's bytes, ready to be read. */
     public static ByteBuffer encode(Message message) {
         ByteBuffer out = ByteBuffer.allocate(MAX_BYTES).order(LITTLE_ENDIAN);
         out.position(MessageHeader.BYTES);
@@ -92,16 +92,18 @@ public final class MessageCodec {
                 .putInt(0);
     }
 
-    /** Reads as a table above: the bytes are there already. */
+    /**
+     * Returns the type after its payload was written, so that the switch above reads like a table.
+     */
     private static int type(int type, ByteBuffer written) {
         assert written.position() > MessageHeader.BYTES;
         return type;
     }
 
     /**
-     * The next message, or null if it is not all there yet: then the buffer's position stays. A bad
-     * header is found as soon as its eight bytes are there. Requests, answers and ENDED are not
-     * messages of this table.
+     * Returns the next message. If it is incomplete, returns null and leaves the buffer's position.
+     * A bad header is detected as soon as its eight bytes have come. Requests, answers and ENDED
+     * are not in this table.
      */
     public static @Nullable Message decode(ByteBuffer from) throws MessageException {
         if (from.remaining() < MessageHeader.BYTES) {
@@ -120,8 +122,8 @@ public final class MessageCodec {
     }
 
     /**
-     * The message of this type whose payload, all there, begins at {@code payload}; the buffer is
-     * little-endian.
+     * Returns the message of this type, whose complete payload begins at {@code payload}; the
+     * buffer is little-endian.
      */
     public static Message decode(int type, ByteBuffer bytes, int payload)
             throws MessageException {

@@ -20,7 +20,7 @@ import java.nio.ByteBuffer;
  */
 public final class MessageHeader {
     public static final int BYTES = 8;
-    /** No message is longer, header included. */
+    /** The longest message, header included. */
     public static final int MAX_MESSAGE_BYTES = 4096;
 
     public static final int REQUESTS = 16;
@@ -34,7 +34,7 @@ public final class MessageHeader {
     private static final int LENGTH = 6;
     private static final int VARIABLE = -1;
     private static final int UNKNOWN = -2;
-    /** Payload bytes by type. */
+    /** The payload's length by type. */
     private static final int[] LENGTHS = {UNKNOWN, 48, 32, 32, 56, 4, 24, 0, 4, 4, 4, 8, 8, 0,
             24, UNKNOWN, VARIABLE, VARIABLE, 8, VARIABLE};
 
@@ -49,7 +49,7 @@ public final class MessageHeader {
     }
 
     /**
-     * Checks the header at {@code at}, whose bytes are all there; the buffer is little-endian.
+     * Checks the complete header at {@code at}; the buffer is little-endian.
      *
      * @return the message's type
      */
@@ -70,7 +70,7 @@ public final class MessageHeader {
     }
 
     /**
-     * Checks that the bytes up to the buffer's limit are one message, no less and no more.
+     * Checks that the bytes up to the buffer's limit are exactly one message.
      *
      * @return the message's type
      */
@@ -101,7 +101,7 @@ public final class MessageHeader {
         }
     }
 
-    /** Bytes of the payload of the message at {@code at}. */
+    /** Returns the payload's length of the message at {@code at}. */
     public static int payloadBytes(ByteBuffer in, int at) {
         return in.getShort(at + LENGTH) & 0xffff;
     }

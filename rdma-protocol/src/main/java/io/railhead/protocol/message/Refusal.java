@@ -2,17 +2,19 @@ package io.railhead.protocol.message;
 
 import org.jspecify.annotations.Nullable;
 
-/** The reason why the gateway refused a message. The codes are the protocol's: never renumbered. */
+/**
+ * The reason why the gateway refused a message. The codes belong to the protocol and never change.
+ */
 public enum Refusal {
     /** No session with this id waits for its proof. */
     UNKNOWN_SESSION(1),
-    /** The proof does not fit the session's key. */
+    /** The proof does not match the session's key. */
     BAD_PROOF(2),
     /** HELLO, PROOF or the descriptor did not come in time. */
     TOO_SLOW(3),
-    /** Too many connections that have not proved themselves. */
+    /** Too many connections have not proved themselves yet. */
     BUSY(4),
-    /** The session has as many buffers as it may. */
+    /** The session has its largest number of buffers. */
     TOO_MANY_BUFFERS(5),
     /** Length is zero, wraps around the address space, or exceeds the memory that was passed. */
     BAD_LENGTH(6),
@@ -22,13 +24,15 @@ public enum Refusal {
     CANNOT_MAP(8),
     /** The session has no buffer with this key. */
     UNKNOWN_KEY(9),
-    /** A message that is malformed or out of order. */
+    /** A message was malformed or out of order. */
     PROTOCOL(10),
-    /** The session, or its principal in all sessions, has as many bytes registered as it may. */
+    /**
+     * The session, or its principal in all sessions, has its largest number of registered bytes.
+     */
     TOO_MANY_BYTES(11),
-    /** The connection came by a GID that the gateway is configured not to use. */
+    /** The connection came by a GID that the gateway's configuration excludes. */
     WRONG_GID(12),
-    /** The gateway may not, or cannot, attach to the peer's own memory. */
+    /** The gateway may not, or cannot, attach to the peer's private memory. */
     NOT_ATTACHED(13);
 
     private final int code;

@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNull;
 import java.io.IOException;
 import java.util.Locale;
 
-/** The gateway said no. */
+/** A refusal by the gateway. */
 public final class RefusedException extends IOException {
     private static final long serialVersionUID = 1L;
 

@@ -23,10 +23,10 @@ public final class SessionKey {
     private SessionKey() {}
 
     /**
-     * The key of a session, for the side that signed the HTTP open.
+     * Derives the session's key on the side that signed the HTTP open.
      *
-     * @param authorization the open's header
-     * @param sessionId as answered, 32 hex digits
+     * @param authorization the header of the open request
+     * @param sessionId the returned id, 32 hex digits
      */
     public static byte[] ofOpen(String secret, String authorization, String sessionId) {
         Matcher match = AUTHORIZATION.matcher(authorization);
@@ -44,7 +44,7 @@ public final class SessionKey {
      *
      * @param signingKey SigV4 key of (secret, date, region, "s3"), 32 bytes
      * @param signature the open request's signature, 64 hex digits
-     * @param sessionId as answered, 32 hex digits
+     * @param sessionId the returned id, 32 hex digits
      */
     public static byte[] derive(byte[] signingKey, String signature, String sessionId) {
         Mac mac = mac(signingKey);
@@ -53,13 +53,13 @@ public final class SessionKey {
         return mac.doFinal(HexFormat.of().parseHex(sessionId));
     }
 
-    /** What the peer sends to show that it holds the key. */
+    /** Returns the proof that the peer sends to show that it has the key. */
     public static Bytes32 clientProof(byte[] sessionKey, String sessionId, Bytes32 clientNonce,
             Bytes32 serverNonce) {
         return proof(CLIENT_LABEL, sessionKey, sessionId, clientNonce, serverNonce);
     }
 
-    /** What the gateway answers to show that it holds the key too. */
+    /** Returns the proof that the gateway sends to show that it has the key too. */
     public static Bytes32 serverProof(byte[] sessionKey, String sessionId, Bytes32 clientNonce,
             Bytes32 serverNonce) {
         return proof(SERVER_LABEL, sessionKey, sessionId, clientNonce, serverNonce);

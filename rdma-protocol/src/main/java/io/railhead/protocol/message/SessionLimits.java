@@ -3,10 +3,10 @@ package io.railhead.protocol.message;
 /**
  * The limits that WELCOME grants a peer.
  *
- * @param maxBuffers registered at a time
- * @param maxRequests outstanding at a time: the peer's credits
- * @param maxMessageBytes of each message, header included
- * @param keepAliveMillis within which the peer says something; silence of three times that ends the
+ * @param maxBuffers the most buffers registered at a time
+ * @param maxRequests the most requests outstanding at a time: the peer's credits
+ * @param maxMessageBytes the longest message, header included
+ * @param keepAliveMillis the interval of the peer's messages; a silence of three intervals ends the
  *            session
  */
 public record SessionLimits(int maxBuffers, int maxRequests, int maxMessageBytes,

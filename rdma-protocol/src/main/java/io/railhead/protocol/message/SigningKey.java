@@ -8,14 +8,14 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * The key SigV4 derives from a secret for one day, region and service. It signs requests, and the
- * keys of sessions are derived from it. Immutable.
+ * The key that SigV4 derives from a secret for one day, region and service. It signs requests, and
+ * sessions' keys are derived from it. Immutable.
  */
 public final class SigningKey {
     private static final String HMAC = "HmacSHA256";
 
     private final SecretKeySpec key;
-    /** Never fed: copied for each text, which costs less than asking for a provider. */
+    /** Never fed, only cloned: that is cheaper than a provider lookup each time. */
     private final Mac begun;
 
     private SigningKey(byte[] key) {
@@ -32,12 +32,12 @@ public final class SigningKey {
         return key;
     }
 
-    /** HMAC-SHA256 of the text. */
+    /** Returns the HMAC-SHA256 of the text. */
     public byte[] sign(String text) {
         return mac().doFinal(text.getBytes(UTF_8));
     }
 
-    /** One of the caller's own, to be used again and again by one thread. */
+    /** Returns a Mac of the caller's own, reusable by one thread. */
     public Mac mac() {
         try {
             return (Mac) begun.clone();
@@ -46,7 +46,7 @@ public final class SigningKey {
         }
     }
 
-    /** A copy of the key itself, for deriving others from it; never for a log or a message. */
+    /** Returns a copy of the key for deriving others; never for a log or a message. */
     public byte[] reveal() {
         return key.getEncoded();
     }

@@ -9,8 +9,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code x-amz-rdma-token}: cuObject and all that is built on it, MinIO's SDKs, NIXL, Railhead's
- * own client.
+ * {@code x-amz-rdma-token}: used by cuObject and clients built on it, MinIO's SDKs, NIXL and
+ * Railhead's own client.
  */
 final class AmzDialect implements Dialect {
     static final String TOKEN = "x-amz-rdma-token";
@@ -58,13 +58,13 @@ final class AmzDialect implements Dialect {
         }
     }
 
-    /** Ceph's: base, size, {@code ofi1}, provider, endpoint, key. */
+    /** Recognises Ceph's token: base, size, {@code ofi1}, provider, endpoint, key. */
     private static boolean isLibfabric(String token) {
         String[] fields = token.split(":", 4);
         return fields.length == 4 && fields[2].equals("ofi1");
     }
 
-    /** sirius-db's benchmark: a token in base64, on requests without a signature. */
+    /** Recognises the token of sirius-db's benchmark: base64, on requests without a signature. */
     private static boolean isBase64(String token) {
         try {
             String decoded = new String(Base64.getDecoder().decode(token), ISO_8859_1);
@@ -75,8 +75,8 @@ final class AmzDialect implements Dialect {
     }
 
     /**
-     * A read's object comes in the body of an ordinary answer. An upload's bytes are still the
-     * client's, so nothing but an error is safe.
+     * Returns the decline. A read's object goes into the body of an ordinary response. An upload's
+     * bytes are still in the client's memory, so only an error is safe.
      */
     @Override
     public Decline decline(TokenOperation tokenOperation) {

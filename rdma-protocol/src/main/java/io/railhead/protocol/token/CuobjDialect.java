@@ -6,9 +6,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Versity's legacy headers: the descriptor in {@code X-CuObj-RDMA-Descr}; which part of its window
- * is meant in {@code X-CuObj-Content-Length} (bytes) and {@code X-CuObj-Remote-Buf-Start} (address;
- * 0 is the window's start), both decimal, both optional.
+ * Versity's legacy headers: the descriptor is in {@code X-CuObj-RDMA-Descr}. Two optional decimal
+ * headers select a part of its window: {@code X-CuObj-Content-Length} (bytes) and
+ * {@code X-CuObj-Remote-Buf-Start} (address; 0 is the window's start).
  */
 final class CuobjDialect implements Dialect {
     static final String DESCRIPTOR = "x-cuobj-rdma-descr";

@@ -4,22 +4,22 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One family of S3-over-RDMA clients: how it asks, and how it must be told no. All are told yes
- * alike, by {@link DialectReply}. Immutable; any thread.
+ * One family of S3-over-RDMA clients: the form of its tokens, and the form of a decline.
+ * {@link DialectReply} is the form of success for all families. Immutable; any thread.
  */
 public interface Dialect {
 
-    /** As metrics name it. */
+    /** Returns the name in metrics. */
     String name();
 
     /**
-     * What these headers ask for in this dialect; null if nothing in them is of it.
+     * Recognises this dialect's request headers; null if there are none.
      *
-     * @param header a request header's value by lower-case name, or null
+     * @param header returns a request header's value by lower-case name, or null
      */
     @Nullable
     Recognition recognise(Function<String, @Nullable String> header);
 
-    /** How this family is told that there will be no RDMA for this request. */
+    /** Returns this family's form of a decline. */
     Decline decline(TokenOperation tokenOperation);
 }

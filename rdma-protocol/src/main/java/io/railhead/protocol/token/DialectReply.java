@@ -3,16 +3,16 @@ package io.railhead.protocol.token;
 import java.util.Map;
 
 /**
- * The success headers about the bytes that went by RDMA, on uploads and downloads alike: some
- * clients demand both headers, none is disturbed by them.
+ * The headers of a successful RDMA transfer, on uploads and downloads alike: some clients require
+ * both, and none is disturbed by them.
  *
  * @param httpStatus 200, or 206 for part of an object: the reply repeats it, as the strictest
- *            clients want
+ *            clients require
  */
 public record DialectReply(int httpStatus, long bytesTransferred) {
-    /** The HTTP status again, or 501. */
+    /** The header with the HTTP status, or 501. */
     public static final String STATUS = "x-amz-rdma-reply";
-    /** Bytes that were moved, decimal. */
+    /** The header with the number of moved bytes, decimal. */
     public static final String BYTES = "x-amz-rdma-bytes-transferred";
 
     public DialectReply {

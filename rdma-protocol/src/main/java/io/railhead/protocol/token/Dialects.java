@@ -5,8 +5,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The table of dialects. Every known token header is recognised; switches decide only whether it is
- * served or declined. Immutable; any thread.
+ * The table of dialects. Every known token header is recognised; configuration decides only whether
+ * it is served or declined. Immutable; any thread.
  */
 public final class Dialects {
     private static final List<String> SINGLE = List.of(RdmaInfoDialect.INFO,
@@ -16,19 +16,20 @@ public final class Dialects {
     private final List<Dialect> table;
 
     /**
-     * Which dialects of headers are served beside {@code x-amz-rdma-token}.
+     * The dialects that are served besides {@code x-amz-rdma-token}.
      *
      * @param rdmaInfo {@code x-rdma-info}
      * @param cuobj {@code X-CuObj-*}
-     * @param connect tokens of queue pairs that were connected before, {@code rc:}
+     * @param connect tokens of queue pairs that were paired before, {@code rc:}
      */
     public record Served(boolean rdmaInfo, boolean cuobj, boolean connect) {
         public static final Served ONLY_AMZ = new Served(false, false, false);
     }
 
-    /** @param putDecline how uploads with an {@code x-amz-rdma-token} are declined */
+    /** @param putDecline the decline of uploads with an {@code x-amz-rdma-token} */
     public Dialects(PutDecline putDecline, Served served) {
-        // Some dialects travel beside an x-amz-rdma-token: what is more special comes first.
+        // Some dialects add headers beside an x-amz-rdma-token, so the more specific ones come
+        // first.
         table = List.of(new HipobjDialect(),
                 served.rdmaInfo() ? new RdmaInfoDialect() : UnservedDialect.RDMA_INFO,
                 served.cuobj() ? new CuobjDialect() : UnservedDialect.CUOBJ,
@@ -37,10 +38,10 @@ public final class Dialects {
     }
 
     /**
-     * Looks for a token on an operation. Only those that move an object's bytes know tokens:
-     * everything else is an ordinary request, whatever its headers say.
+     * Searches a request for a token. Only operations that move an object's bytes can have one:
+     * every other request is ordinary, whatever its headers.
      *
-     * @param header a request header's value by lower-case name, or null
+     * @param header returns a request header's value by lower-case name, or null
      */
     public Recognition recognise(TokenOperation tokenOperation,
             Function<String, @Nullable String> header) {
@@ -57,9 +58,9 @@ public final class Dialects {
     }
 
     /**
-     * Whether a header is between client and gateway alone, and means nothing to a store.
+     * Returns whether a header concerns client and gateway only, and not a store.
      *
-     * @param name compared without case
+     * @param name compared without regard to case
      */
     public static boolean isHeader(String name) {
         for (String family : FAMILIES) {

@@ -2,7 +2,7 @@ package io.railhead.protocol.token;
 
 import java.util.HexFormat;
 
-/** Hex digits as tokens, headers and signatures have them: of one case only, or of a width. */
+/** Parses hex digits of tokens, headers and signatures, which have a fixed case or width. */
 public final class Hex {
     private static final int SHA256_DIGITS = 64;
     private static final int PSN_DIGITS = 6;
@@ -20,12 +20,15 @@ public final class Hex {
         return true;
     }
 
-    /** Upper case is not a digest: a signature covers the text, not the number. */
+    /**
+     * Returns whether a text is a digest. Upper case is refused: a signature covers the text, not
+     * the number.
+     */
     public static boolean isSha256(CharSequence text) {
         return text.length() == SHA256_DIGITS && isLowerCase(text);
     }
 
-    /** A packet sequence number: six digits of either case, and not 0. */
+    /** Parses a packet sequence number: six digits of either case, not 0. */
     public static int psn(String text) {
         int psn = (int) exactly(PSN_DIGITS, text);
         if (psn == 0) {
@@ -34,7 +37,7 @@ public final class Hex {
         return psn;
     }
 
-    /** The same, written. */
+    /** Formats a packet sequence number. */
     public static String psn(int psn) {
         return HexFormat.of().toHexDigits(psn, PSN_DIGITS);
     }
@@ -50,7 +53,7 @@ public final class Hex {
         return upTo(digits, text);
     }
 
-    /** At least one digit, of either case. */
+    /** Parses at least one digit, of either case. */
     public static long upTo(int digits, String text) {
         if (text.isEmpty() || text.length() > digits) {
             throw new IllegalArgumentException("must have 1 to " + digits + " hex digits");

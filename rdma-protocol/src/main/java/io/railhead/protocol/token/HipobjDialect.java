@@ -6,9 +6,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * AMD hipObject on an ordinary S3 request, by its token of 88 hex digits or by its headers. Its
- * queue pairs must be connected before bytes can move, which one request cannot do: version 2 of
- * its protocol has paths of its own for that, and falls back to HTTP when told that this one is
+ * AMD hipObject on an ordinary S3 request, recognised by its token of 88 hex digits or by its
+ * headers. Its queue pairs must be connected first, which one request cannot do. Version 2 of its
+ * protocol has paths of its own for that, and falls back to HTTP if this version is declined as
  * unsupported.
  */
 final class HipobjDialect implements Dialect {

@@ -5,18 +5,18 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The token of a request whose queue pair was paired before, in lower-case hex:
+ * The token of a request over a queue pair that was paired before, in lower-case hex:
  *
  * <pre>
  *  rc:|session (32)|:|address (16)|:|size (8)|:|rkey (8)|
  * </pre>
  *
- * @param session its id
+ * @param session the session's id
  * @param length of the window, 1 to 2^32 - 1 bytes
  * @param key that the client's adapter gave the memory
  */
 public record RcToken(String session, long address, long length, int key) {
-    /** What tells it from other tokens. */
+    /** The prefix that distinguishes it from other tokens. */
     public static final String PREFIX = "rc:";
     public static final long MAX_LENGTH = 0xffff_ffffL;
     private static final Pattern SYNTAX = Pattern
@@ -37,7 +37,7 @@ public record RcToken(String session, long address, long length, int key) {
         }
     }
 
-    /** Throws {@link IllegalArgumentException} that says what is wrong. */
+    /** Parses a token. Throws {@link IllegalArgumentException} that names the fault. */
     public static RcToken parse(String text) {
         Matcher fields = SYNTAX.matcher(text);
         if (!fields.matches()) {

@@ -5,8 +5,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code x-rdma-info}: NIXL's engine for Dell ObjectScale, which looks at nothing but the status: a
- * decline that were no error would pass for the object.
+ * {@code x-rdma-info}: NIXL's engine for Dell ObjectScale, which checks only the status. A decline
+ * must therefore be an error: any other would pass for the object.
  */
 final class RdmaInfoDialect implements Dialect {
     static final String INFO = "x-rdma-info";

@@ -5,13 +5,14 @@ import java.util.List;
 /** The RDMA fields of a request's headers. */
 public sealed interface Recognition {
 
-    /** No token: an ordinary request. */
+    /** The request has no token. */
     record None() implements Recognition {}
 
     /**
      * A token of a served dialect.
      *
-     * @param headers that say it, lower case: all must be signed; the token's own is the first
+     * @param headers the headers with the token, in lower case, the token's own first; all must be
+     *            signed
      */
     record Accepted(Dialect dialect, List<String> headers, Token token) implements Recognition {
         public Accepted {
@@ -22,7 +23,7 @@ public sealed interface Recognition {
     /**
      * A token of a session whose queue pair was paired before.
      *
-     * @param headers as those of {@link Accepted}
+     * @param headers as in {@link Accepted}
      */
     record Paired(Dialect dialect, List<String> headers, RcToken token) implements Recognition {
         public Paired {
@@ -31,7 +32,7 @@ public sealed interface Recognition {
     }
 
     /**
-     * A token that is known and not served: decline in its dialect's own form. {@code reason} is a
+     * A known token that is not served: decline it in its dialect's own form. {@code reason} is a
      * short word for metrics and {@code x-railhead-rdma-declined}.
      */
     record Declined(Dialect dialect, String reason) implements Recognition {}

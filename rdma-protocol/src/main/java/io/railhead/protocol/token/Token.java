@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *  |address (16)  :|size (8):|rkey (8):|lid:|dct (6):|g:|gid (32)                        |
  * </pre>
  *
- * A token says where, never which way: the request's method does. Field g tells whether a GID
+ * A token names the memory; the request's method decides the direction. Field g tells whether a GID
  * follows; without one the GID reads as zeros.
  *
  * @param address first byte in the client's memory
@@ -49,22 +49,24 @@ public record Token(long address, long length, int key, int lid, int session, St
         }
     }
 
-    /** A token for memory that was registered over loopback. */
+    /** Returns a token for memory that was registered over loopback. */
     public static Token loopback(long address, long length, int key, int session) {
         return new Token(address, length, key, 0, session, LOOPBACK_GID);
     }
 
-    /** Whether the window is memory of this host, shared by a loopback session. */
+    /** Returns whether the window is memory of this host, shared by a loopback session. */
     public boolean isLoopback() {
         return gid.equals(LOOPBACK_GID);
     }
 
-    /** Whether it says by which port its target is reached. */
+    /** Returns whether the token names the port of its target. */
     public boolean hasGid() {
         return !gid.equals(NO_GID);
     }
 
-    /** The part of this window that starts at this address; null if it does not lie inside. */
+    /**
+     * Returns the part of this window that starts at this address; null if it does not lie inside.
+     */
     @Nullable
     Token narrowedTo(long from, long bytes) {
         long skipped = from - address;
@@ -74,7 +76,7 @@ public record Token(long address, long length, int key, int lid, int session, St
         return inside ? new Token(from, bytes, key, lid, session, gid) : null;
     }
 
-    /** The 81 characters. */
+    /** Returns the 81 characters. */
     public String format() {
         HexFormat hex = HexFormat.of();
         return String.format(Locale.ROOT, "%s:%s:%s:%s:%s:%d:%s", hex.toHexDigits(address),

@@ -1,6 +1,6 @@
 package io.railhead.protocol.token;
 
-/** The operation that a request with a token asks of RDMA. */
+/** The operation of a request that may carry a token. */
 public enum TokenOperation {
     /** GetObject: bytes are written into the client's memory. */
     GET,
@@ -8,6 +8,6 @@ public enum TokenOperation {
     PUT,
     /** UploadPart: like {@link #PUT}. */
     PART,
-    /** Everything else, HeadObject too: plain HTTP whatever a token header says. */
+    /** Every other operation, HeadObject too: plain HTTP, whatever a token header contains. */
     OTHER
 }

@@ -6,19 +6,19 @@ import static java.lang.Long.parseUnsignedLong;
 import java.util.List;
 
 /**
- * The descriptor's grammar: {@code <81 characters>[:<address 16>:<size 16>[;]]}, as strict as the
- * clients that print it. The suffix names a part of the window, which the result is narrowed to.
+ * Parses the descriptor {@code <81 characters>[:<address 16>:<size 16>[;]]}, as strictly as clients
+ * print it. The suffix selects a part of the window, to which the result is narrowed.
  */
 final class TokenSyntax {
     private static final int[] WIDTHS = {16, 8, 8, 4, 6, 1, 32};
     private static final int SUFFIX_WIDTH = 16;
-    /** Longer than any known form, endpoint names of {@code ofi1} included. */
+    /** Longer than every known form, endpoint names of {@code ofi1} included. */
     static final int MAX_CHARACTERS = 1024;
     static final String OUTSIDE = "address and size must lie within the window";
 
     private TokenSyntax() {}
 
-    /** What a text turned out to be. */
+    /** The result of parsing a text. */
     sealed interface Parsed {
 
         record Valid(Token token) implements Parsed {}
@@ -26,7 +26,7 @@ final class TokenSyntax {
         record Invalid(String message) implements Parsed {}
     }
 
-    /** @param headers that say it, the token's own first */
+    /** @param headers the headers with the token, its own first */
     static Recognition recognise(Dialect dialect, List<String> headers, String text) {
         return switch (parse(text)) {
             case Parsed.Valid(Token token) -> new Recognition.Accepted(dialect, headers, token);

@@ -5,16 +5,16 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A dialect that is known and not served: to ignore its header on an upload would store an empty
- * object in place of the client's memory.
+ * A dialect that is recognised and never served. Ignoring its header on an upload would store an
+ * empty object in place of the client's memory.
  *
- * @param name also the reason it is declined with
- * @param headers lower-case names, any of which shows it
+ * @param name also the reason of its decline
+ * @param headers lower-case names, any of which identifies it
  */
 record UnservedDialect(String name, List<String> headers) implements Dialect {
-    /** Dell's storage performance tool up to version 5.2. */
+    /** The dialect of Dell's storage performance tool up to version 5.2. */
     static final Dialect META = new UnservedDialect("meta", List.of("x-amz-meta-rdma-token"));
-    /** Scality's, which is not S3 beyond its header. */
+    /** Scality's dialect, which shares only the header with S3. */
     static final Dialect SCALITY = new UnservedDialect("scality", List.of("x-scal-rdma"));
     static final Dialect RDMA_INFO = new UnservedDialect("rdma_info",
             List.of(RdmaInfoDialect.INFO));

@@ -2,8 +2,8 @@ package io.railhead.client.channel;
 
 import java.util.concurrent.CompletableFuture;
 
-/** An outstanding wait of a peer. */
+/** A response that a caller waits for. */
 class Awaited<T> extends CompletableFuture<T> {
-    /** Whether the channel's reading thread is to see to it. The outbox's lock guards it. */
+    /** Whether the channel's reading thread must receive it. Guarded by the outbox's lock. */
     boolean left;
 }

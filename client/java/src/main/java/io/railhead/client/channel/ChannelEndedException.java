@@ -18,12 +18,12 @@ public final class ChannelEndedException extends IOException {
         this.outcomeUnknown = outcomeUnknown;
     }
 
-    /** Why, as the gateway said; null if it did not. */
+    /** Returns the gateway's reason; null if it gave none. */
     public @Nullable EndReason reason() {
         return reason;
     }
 
-    /** Whether a write may or may not have been done. */
+    /** Returns whether a write may have been performed. */
     public boolean isOutcomeUnknown() {
         return outcomeUnknown;
     }

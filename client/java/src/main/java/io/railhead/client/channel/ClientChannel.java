@@ -32,38 +32,41 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A peer's end of a proven channel: sends requests within its credits, the rest waiting their turn,
- * and gives out the answers. Any thread.
+ * The client's end of a proven channel: sends requests within its credits, queues the others, and
+ * completes their answers. Any thread.
  *
- * <p> A buffer that a request names may be touched until its answer has come, or the channel has
- * ended and {@link #hasLetGo}. Answers come on whichever thread happens to read: what depends on
- * them must not block, and must not {@link #call}.
+ * <p> The gateway may touch a request's buffer until the answer has come, or the channel has ended
+ * and {@link #hasLetGo} is true. Answers complete on the thread that happens to read: dependents
+ * must not block, and must not {@link #call}.
  *
- * <p> Who reads: a thread in {@link #call} reads for itself, and for others on the way, so that no
- * thread has to wake another; where one is at it already, or nobody waits in a call, the channel's
- * own thread reads, and sleeps where nothing is outstanding. It also keeps the session alive.
+ * <p> Reading: a thread in {@link #call} reads for itself, and meanwhile for others, so that no
+ * thread must wake another. If another thread reads already, or no call waits, the channel's own
+ * thread reads; it sleeps while nothing is outstanding. It also keeps the session alive.
  *
- * <p> The end: only the gateway's own says that it has let go of all memory, since it closes last.
- * So who gives the channel up says BYE, and the reading thread reads on to the end, throwing away
- * what comes. Where no end comes in time the channel is broken off, and nobody knows what the
- * gateway still touches.
+ * <p> The end: only the gateway's close shows that it has released all memory, since it closes
+ * last. So a client that abandons the channel sends BYE, and the reading thread reads to the end
+ * and discards what comes. If no end comes in time the connection is broken, and it is unknown what
+ * the gateway still touches.
  *
  * <pre>
  *   OPEN ── mistake, no answer in time ──▶ given up ──┬── the gateway's end ──▶ ended, let go
  *     └─────────── leave: BYE ────────────────────────┴── none in time ───────▶ ended, held
  * </pre>
  *
- * <p> A long class: who reads, and what ends, is one protocol over the same few fields.
+ * <p> A long class: reading and ending are one protocol over the same few fields.
  */
 public final class ClientChannel implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ClientChannel.class);
     private static final long SPIN_NANOS = 50_000;
-    /** So often in a keep-alive, the channel's own thread looks whether something was said. */
+    /**
+     * How often in a keep-alive interval the channel's own thread checks whether a message was
+     * sent.
+     */
     private static final int LOOKS = 3;
-    /** So long a gateway may take to let go, once the channel is given up. */
+    /** The longest time that an abandoned gateway may take to release all memory. */
     private static final long END_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    /** What is sent past the messages, as a descriptor is. */
+    /** Sends something beside the messages, such as a descriptor. */
     @FunctionalInterface
     public interface Aside {
         void send() throws IOException;
@@ -78,13 +81,13 @@ public final class ClientChannel implements AutoCloseable {
     private final Thread reader;
     private volatile @Nullable EndReason endReason;
     private volatile boolean givenUp;
-    /** When it was; written before {@link #givenUp}. */
+    /** The time of abandonment; written before {@link #givenUp}. */
     private long givenUpAtNanos;
-    /** Whether this end ended the connection: what is read then says nothing of the gateway's. */
+    /** Whether this end broke the connection: its end then shows nothing about the gateway. */
     private volatile boolean brokenOff;
     private volatile boolean letGo;
 
-    /** The turn to receive, and what only its holder touches. */
+    /** The right to receive, and the fields that only its holder touches. */
     private final ReentrantLock receiving = new ReentrantLock();
     private final ClientTransport.Sink sink = this::received;
     private final AdaptiveSpin spin = new AdaptiveSpin(SPIN_NANOS);
@@ -92,9 +95,9 @@ public final class ClientChannel implements AutoCloseable {
     private final List<PendingRequest> answered = new ArrayList<>();
 
     /**
-     * @param ownedTransport on which the session has been proven
-     * @param limits as WELCOME said them
-     * @param name of the reading thread
+     * @param ownedTransport a transport with a proven session
+     * @param limits as in WELCOME
+     * @param name the reading thread's name
      */
     public ClientChannel(ClientTransport ownedTransport, SessionLimits limits, String name) {
         this.transport = ownedTransport;
@@ -105,7 +108,7 @@ public final class ClientChannel implements AutoCloseable {
         this.reader = Thread.ofPlatform().name(name).daemon().unstarted(this::read);
     }
 
-    /** Reads from now on. */
+    /** Starts reading. */
     public ClientChannel start() {
         reader.start();
         return this;
@@ -120,37 +123,37 @@ public final class ClientChannel implements AutoCloseable {
     }
 
     /**
-     * Whether the gateway has closed its end, so that it touches no memory any more. False until
-     * then, and for ever where the channel ended without; of a transport whose own end stops the
-     * gateway it says less than there is to know.
+     * Returns whether the gateway has closed its end, so that it touches no memory any more. False
+     * until then, and for ever if the channel ended otherwise. A transport whose own end stops the
+     * gateway may know more.
      */
     public boolean hasLetGo() {
         return letGo;
     }
 
-    /** An id that no recent request has, for who does not number its own. */
+    /** Returns an id that no recent request has, for callers without ids of their own. */
     public int freshId() {
         return lastId.incrementAndGet();
     }
 
     /**
-     * Sends a request as soon as there is a credit. The stage fails with
-     * {@link ChannelEndedException}. Throws where the request's id is outstanding already, or the
+     * Sends a request as soon as there is a credit. The stage may fail with
+     * {@link ChannelEndedException}. Throws if the request's id is outstanding already, or the
      * request does not fit into a message.
      */
     public CompletionStage<Answer> send(Request request) {
         return outbox.sendAndLeave(List.of(request)).getFirst();
     }
 
-    /** As {@link #send(Request)} for each, in as few messages as hold them. */
+    /** Sends each request as {@link #send(Request)} does, in as few messages as possible. */
     public List<CompletionStage<Answer>> send(Collection<Request> requests) {
         return List.copyOf(outbox.sendAndLeave(requests));
     }
 
     /**
-     * Sends a request and waits for its answer, with the least delay that there is. An interruption
-     * does not end the wait, since the buffer is not the caller's before. Throws
-     * {@link ChannelEndedException}, and as {@link #send(Request)}.
+     * Sends a request and waits for its answer, with the least delay. An interruption does not end
+     * the wait, since the buffer is still the gateway's. Throws {@link ChannelEndedException}, and
+     * as {@link #send(Request)} does.
      */
     public Answer call(Request request) throws IOException {
         requireNotReading();
@@ -167,8 +170,8 @@ public final class ClientChannel implements AutoCloseable {
     }
 
     /**
-     * Says that the answer of an outstanding request is not wanted any more. It comes still, with
-     * {@link Answer#CANCELLED} or as it would have.
+     * Cancels an outstanding request. An answer still comes, with {@link Answer#CANCELLED} or as
+     * usual.
      */
     public void cancel(int requestId) {
         PendingRequest unsent = outbox.cancel(requestId);
@@ -177,58 +180,64 @@ public final class ClientChannel implements AutoCloseable {
         }
     }
 
-    /** Runs when the channel has ended, at once if it has: must not block. */
+    /** Runs a listener at the channel's end, at once if it has ended: must not block. */
     public void onClosed(Runnable listener) {
         var _ = closed.thenRun(listener);
     }
 
-    /** Why the gateway ended the channel; null if it has not, or did not say. */
+    /**
+     * Returns the gateway's reason for the end; null if it has not ended the channel, or gave none.
+     */
     public @Nullable EndReason endReason() {
         return endReason;
     }
 
     /**
-     * Says something that is no request, and waits for what is said to it. One caller at a time.
-     * After a timeout and an interruption the channel is given up: nobody knows what the next
-     * message answers.
+     * Sends a message that is no request, and waits for its response. One caller at a time. A
+     * timeout or an interruption abandons the channel: the next response could belong to either
+     * message.
      */
     public Message ask(Message message, long timeoutNanos) throws IOException {
         requireNotReading();
         return await(outbox.ask(message, false), timeoutNanos);
     }
 
-    /** As {@link #ask}; what others say is kept back until {@link #resume}. */
+    /** Sends a message as {@link #ask} does; other messages are held back until {@link #resume}. */
     public Message askAndHold(Message message, long timeoutNanos) throws IOException {
         requireNotReading();
         return await(outbox.ask(message, true), timeoutNanos);
     }
 
-    /** Sends what was kept back. */
+    /** Sends the messages that were held back. */
     public void resume() {
         outbox.resume();
     }
 
-    /** Sends something past the messages, then what was kept back, and waits for an answer. */
+    /**
+     * Sends something beside the messages, then the messages held back, and waits for a response.
+     */
     public Message resume(Aside aside, long timeoutNanos) throws IOException {
         return await(outbox.resume(aside), timeoutNanos);
     }
 
     /**
-     * Says BYE and waits, at most so long, until the gateway has let go of all memory:
+     * Sends BYE and waits, at most so long, until the gateway has released all memory:
      * {@link #hasLetGo}. An interruption does not end the wait.
      */
     public void leave(long timeoutNanos) {
         outbox.tell(new Message.Bye());
         try {
-            // A join, since an interruption does not end that.
+            // A join, which an interruption does not end.
             closed.copy().orTimeout(timeoutNanos, TimeUnit.NANOSECONDS).join();
         } catch (CompletionException _) {
-            // The gateway is stuck: it hears of the end by the connection's.
+            // The gateway is stuck: it will see the connection's end.
         }
         close();
     }
 
-    /** Goes away without a word, and without waiting for the gateway to let go. Idempotent. */
+    /**
+     * Closes without a message, and without waiting for the gateway to release memory. Idempotent.
+     */
     @Override
     public void close() {
         breakOff();
@@ -280,7 +289,7 @@ public final class ClientChannel implements AutoCloseable {
         try {
             pending.join();
         } catch (CompletionException _) {
-            // As the result says.
+            // The result is read below.
         }
     }
 
@@ -312,7 +321,7 @@ public final class ClientChannel implements AutoCloseable {
         return deadline == Long.MAX_VALUE ? Long.MAX_VALUE : deadline - System.nanoTime();
     }
 
-    /** Receives what is there, or waits for it: turning first, and then asleep. */
+    /** Receives messages, or waits for one: spinning first, then asleep. */
     private void receive(long maxNanos) {
         try {
             int messages = transport.receive(sink);
@@ -385,7 +394,7 @@ public final class ClientChannel implements AutoCloseable {
         try {
             outbox.answered(answers, answered);
         } finally {
-            // Those before one that nobody asked for are good.
+            // The answers before an unknown one are valid.
             for (int i = 0; i < answered.size(); i++) {
                 answered.get(i).complete(answers.get(i));
             }
@@ -394,7 +403,10 @@ public final class ClientChannel implements AutoCloseable {
         }
     }
 
-    /** Hears nothing more but the end; says so even where all else is held back. */
+    /**
+     * Abandons the channel: only its end is awaited. BYE is sent even while other messages are held
+     * back.
+     */
     private void giveUp(String why) {
         if (!givenUp) {
             log.info("channel given up: {}", why);
@@ -410,7 +422,7 @@ public final class ClientChannel implements AutoCloseable {
         outbox.shutDown();
     }
 
-    /** Whoever receives finds that nothing more will come. */
+    /** Ends the channel, once no further message can come. */
     private void end() {
         for (Awaited<?> awaited : outbox.end()) {
             boolean unknown = awaited instanceof PendingRequest pending && pending.sent
@@ -420,7 +432,7 @@ public final class ClientChannel implements AutoCloseable {
         closed.complete(null);
     }
 
-    /** The reading thread's life. */
+    /** The loop of the reading thread. */
     private void read() {
         try {
             while (!outbox.isEnded()) {
@@ -447,7 +459,7 @@ public final class ClientChannel implements AutoCloseable {
         try {
             mine = receiving.tryLock(intervalNanos, TimeUnit.NANOSECONDS);
         } catch (InterruptedException _) {
-            // Nobody interrupts this thread to stop it: the outbox's end does.
+            // The outbox's end stops this thread, not an interruption.
         }
         if (!mine) {
             return;
@@ -478,7 +490,7 @@ public final class ClientChannel implements AutoCloseable {
         }
     }
 
-    /** Nobody sends or receives any more: whoever comes finds the outbox ended. */
+    /** Closes the transport, which no thread uses any more: later callers find the outbox ended. */
     private void closeTransport() {
         receiving.lock();
         try {

@@ -21,10 +21,11 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A peer's queue of messages: requests within the credits, the others in their order. Its lock is
- * held while something is sent and never while an answer is given out. Any thread.
+ * The client's queue of messages: requests within the credits, the others in order. Its lock is
+ * held while messages are sent, and never while answers complete. Any thread.
  *
- * <p> Where the transport fails, it is shut down: who receives hears it, and ends the channel.
+ * <p> A failed transport is shut down; the receiving thread then sees the end, and ends the
+ * channel.
  */
 final class ClientOutbox {
     private static final Message KEEP_ALIVE = new Message.Ping(0);
@@ -32,7 +33,7 @@ final class ClientOutbox {
 
     private final ClientTransport transport;
     private final ReentrantLock lock = new ReentrantLock();
-    /** By id; sent or not. */
+    /** Outstanding requests by id, sent or not. */
     private final Map<Integer, PendingRequest> pending = new HashMap<>();
     private final Deque<PendingRequest> unsent = new ArrayDeque<>();
     private final Deque<Message> heldBack = new ArrayDeque<>();
@@ -50,19 +51,19 @@ final class ClientOutbox {
         this.credits = maxRequests;
     }
 
-    /** How much the reading thread is to see to. */
+    /** Returns the number of responses that the reading thread must receive. */
     int left() {
         return left.get();
     }
 
-    /** The reading thread says so before it looks at {@link #left} and sleeps. */
+    /**
+     * Sets the idle flag, which the reading thread does before it checks {@link #left} and sleeps.
+     */
     void setReaderIdle(boolean idle) {
         readerIdle = idle;
     }
 
-    /**
-     * Sends requests whose answers the reading thread sees to: all, or none where one is refused.
-     */
+    /** Sends requests whose answers the reading thread receives: all, or none if one is refused. */
     List<PendingRequest> sendAndLeave(Collection<Request> requests) {
         lock.lock();
         try {
@@ -76,7 +77,7 @@ final class ClientOutbox {
         }
     }
 
-    /** Sends a request whose answer its caller sees to. */
+    /** Sends a request whose answer its caller receives. */
     PendingRequest send(Request request) {
         lock.lock();
         try {
@@ -88,7 +89,7 @@ final class ClientOutbox {
         }
     }
 
-    /** Its caller does not see to it after all. */
+    /** Leaves a response to the reading thread after all. */
     void leave(Awaited<?> awaited) {
         lock.lock();
         try {
@@ -99,7 +100,7 @@ final class ClientOutbox {
         }
     }
 
-    /** Has the reading thread look whether anything is left to it. */
+    /** Wakes the reading thread if responses are left to it. */
     void nudgeReader() {
         if (left.get() > 0 && readerIdle) {
             lock.lock();
@@ -197,7 +198,7 @@ final class ClientOutbox {
         }
     }
 
-    /** Asks for a request to be given up; the answer to give out if it was never sent. */
+    /** Cancels a request; returns it if it was never sent, so that the caller completes it. */
     @Nullable
     PendingRequest cancel(int requestId) {
         lock.lock();
@@ -218,14 +219,14 @@ final class ClientOutbox {
         }
     }
 
-    /** It was not sent, and will not be. */
+    /** Removes a request that was not sent. */
     private void withdraw(PendingRequest unsaid) {
         unsent.remove(unsaid);
         pending.remove(unsaid.request.id());
         settle(unsaid);
     }
 
-    /** Says something without an answer. */
+    /** Sends a message without a response. */
     void tell(Message message) {
         lock.lock();
         try {
@@ -237,7 +238,9 @@ final class ClientOutbox {
         }
     }
 
-    /** Asks; {@code hold} keeps back all else until {@link #resume}. */
+    /**
+     * Sends a message with a response; {@code hold} holds back all others until {@link #resume}.
+     */
     Awaited<Message> ask(Message message, boolean hold) {
         lock.lock();
         try {
@@ -252,7 +255,7 @@ final class ClientOutbox {
         }
     }
 
-    /** Does what is to be said past the messages, and then sends what was kept back. */
+    /** Runs the send beside the messages, and then sends the messages held back. */
     Awaited<Message> resume(ClientChannel.Aside aside) throws IOException {
         lock.lock();
         try {
@@ -296,7 +299,7 @@ final class ClientOutbox {
         return answer;
     }
 
-    /** Who asked for this; null for the answer to a keep-alive. */
+    /** Returns the caller that waits for this response; null for a keep-alive's. */
     @Nullable
     Awaited<Message> heard(Message message) throws MessageException {
         lock.lock();
@@ -319,7 +322,7 @@ final class ClientOutbox {
         }
     }
 
-    /** Whose answers these are, in their order; each gives its credit back. */
+    /** Finds the requests of these answers, in order; each gives its credit back. */
     void answered(List<Answer> answers, List<PendingRequest> into) throws MessageException {
         lock.lock();
         try {
@@ -339,7 +342,7 @@ final class ClientOutbox {
         }
     }
 
-    /** Says something, unless something has been said since the last time. */
+    /** Sends a keep-alive, unless a message was sent since the last call. */
     void keepAlive() {
         lock.lock();
         try {
@@ -374,7 +377,7 @@ final class ClientOutbox {
         }
     }
 
-    /** Says nothing more; who was waiting, and will not be answered. */
+    /** Ends the queue; returns the waits that will get no response. */
     List<Awaited<?>> end() {
         lock.lock();
         try {

@@ -3,12 +3,12 @@ package io.railhead.client.channel;
 import io.railhead.protocol.channel.Answer;
 import io.railhead.protocol.channel.Request;
 
-/** A peer's request whose answer is to come. */
+/** A request whose answer has not come yet. */
 final class PendingRequest extends Awaited<Answer> {
     final Request request;
-    /** Or may have been, where sending failed. The outbox's lock guards it. */
+    /** Whether it was sent, or may have been if sending failed. Guarded by the outbox's lock. */
     boolean sent;
-    /** A request is cancelled once: the gateway has room for one CANCEL each. */
+    /** Whether it was cancelled, which happens once: the gateway has room for one CANCEL each. */
     boolean cancelled;
 
     PendingRequest(Request request) {

@@ -9,8 +9,8 @@ import java.security.SecureRandom;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Questions to the gateway on a session's channel, one after another. Any thread; each call blocks,
- * and they take turns. An answer that breaks the protocol closes the channel.
+ * Messages with a response on a session's channel, one after another. Any thread; calls block and
+ * take turns. A response that breaks the protocol closes the channel.
  */
 public final class SessionCalls {
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -24,13 +24,13 @@ public final class SessionCalls {
         T run() throws IOException;
     }
 
-    /** @param timeoutNanos of each call */
+    /** @param timeoutNanos the timeout of each call */
     public SessionCalls(ClientChannel channel, long timeoutNanos) {
         this.channel = channel;
         this.timeoutNanos = timeoutNanos;
     }
 
-    /** Runs the steps without another call between them. A call may be one of them. */
+    /** Runs the steps without another call between them. Steps may make calls. */
     public <T> T inTurn(Steps<T> steps) throws IOException {
         turn.lock();
         try {
@@ -47,7 +47,7 @@ public final class SessionCalls {
         return inTurn(() -> channel.ask(question, timeoutNanos).require(answerType));
     }
 
-    /** A round trip. */
+    /** Makes a round trip. */
     public void ping() throws IOException {
         long value = RANDOM.nextLong() | 1;
         if (ask(new Ping(value), Pong.class).value() != value) {
@@ -55,7 +55,7 @@ public final class SessionCalls {
         }
     }
 
-    /** Says BYE and waits until the gateway has let go. Idempotent. */
+    /** Sends BYE and waits until the gateway has released all memory. Idempotent. */
     public void leave() {
         turn.lock();
         try {

@@ -28,11 +28,11 @@ import java.util.Deque;
 
 /**
  * A process's end of a loopback session: proves it, registers memory, and has a {@link #channel}
- * for requests. Any thread; each call blocks, and they take turns.
+ * for requests. Any thread; calls block and take turns.
  *
- * <p> Registered memory may be touched by the gateway until {@link #deregister} or {@link #close}
- * has returned, or the connection's end was heard ({@link #onClosed}). A call that fails by time
- * leaves the connection in a state nobody knows: it is closed.
+ * <p> The gateway may touch registered memory until {@link #deregister} or {@link #close} has
+ * returned, or the connection's end was reported ({@link #onClosed}). A call that times out leaves
+ * the connection in an unknown state: it is closed.
  */
 public final class LoopbackClient implements AutoCloseable {
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -52,10 +52,10 @@ public final class LoopbackClient implements AutoCloseable {
     }
 
     /**
-     * Connects and proves the key; checks that the gateway holds it too. Throws
+     * Connects and proves the key; checks that the gateway has the key too. Throws
      * {@link RefusedException} with the gateway's reason.
      *
-     * @param timeout of each call
+     * @param timeout the timeout of each call
      */
     public static LoopbackClient connect(Path socket, String sessionId, byte[] sessionKey,
             Duration timeout) throws IOException {
@@ -70,7 +70,7 @@ public final class LoopbackClient implements AutoCloseable {
         }
     }
 
-    /** HELLO to WELCOME, on a socket that nobody else uses yet. */
+    /** The exchange from HELLO to WELCOME, on a socket without other users yet. */
     private static final class Handshake {
         private final LoopbackSocket socket;
         private final long deadline;
@@ -101,7 +101,7 @@ public final class LoopbackClient implements AutoCloseable {
             try {
                 socket.send();
             } catch (IOException e) {
-                // A gateway that is busy has said so, and closed.
+                // A busy gateway has sent its refusal and closed.
                 unsent = e;
             }
             while (heard.isEmpty()) {
@@ -121,17 +121,17 @@ public final class LoopbackClient implements AutoCloseable {
         }
     }
 
-    /** For requests. Its end is this peer's end. */
+    /** Returns the channel for requests. Its end is this session's end. */
     public ClientChannel channel() {
         return channel;
     }
 
-    /** The session's number, for tokens. */
+    /** Returns the session's number, for tokens. */
     public int sessionNumber() {
         return sessionNumber;
     }
 
-    /** How many buffers may be registered at a time. */
+    /** Returns how many buffers may be registered at a time. */
     public int maxBuffers() {
         return channel.limits().maxBuffers();
     }
@@ -141,9 +141,9 @@ public final class LoopbackClient implements AutoCloseable {
     }
 
     /**
-     * Registers the whole of a file's memory. The file's descriptor is not needed afterwards.
+     * Registers the whole memory of a file, whose descriptor is not needed afterwards.
      *
-     * @param baseAddress how tokens will name its first byte: the address of this process's own
+     * @param baseAddress the address of the first byte in tokens: that of this process's own
      *            mapping
      * @return the key for tokens and requests
      */
@@ -166,9 +166,9 @@ public final class LoopbackClient implements AutoCloseable {
     }
 
     /**
-     * Has the gateway reach this process's own memory, where it is configured to.
+     * Registers private memory of this process, if the gateway is configured to attach to it.
      *
-     * @param proof 32 bytes that are written to
+     * @param proof 32 bytes that the proof overwrites
      */
     public int attach(MemorySegment memory, MemorySegment proof) throws IOException {
         return attach(new Attach(memory.address(), memory.byteSize(), proof.address()), proof);
@@ -182,33 +182,36 @@ public final class LoopbackClient implements AutoCloseable {
         });
     }
 
-    /** Returns when the gateway no longer touches the memory. */
+    /** Deregisters memory; returns when the gateway no longer touches it. */
     public void deregister(int key) throws IOException {
         calls.ask(new Deregister(key), Deregistered.class);
     }
 
-    /** A round trip. */
+    /** Makes a round trip. */
     public void ping() throws IOException {
         calls.ping();
     }
 
-    /** Runs when the connection has ended, on the peer's own thread: it must not block. */
+    /** Runs a listener at the connection's end, on the client's own thread: it must not block. */
     public void onClosed(Runnable listener) {
         channel.onClosed(listener);
     }
 
-    /** Says BYE and waits until the gateway has let go, which its channel then says. Idempotent. */
+    /**
+     * Sends BYE and waits until the gateway has released all memory, which the channel then shows.
+     * Idempotent.
+     */
     @Override
     public void close() {
         calls.leave();
     }
 
-    /** As nobody expects it: the gateway ends the session. */
+    /** Sends a descriptor against the protocol, for tests: the gateway ends the session. */
     public void sendUnasked(int descriptor) throws IOException {
         socket.send(descriptor);
     }
 
-    /** Goes away without a word, as a killed process does. */
+    /** Closes without a message, as a killed process does. */
     public void drop() {
         channel.close();
     }

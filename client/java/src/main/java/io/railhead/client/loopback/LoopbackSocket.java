@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 
-/** A peer's messages on a UNIX socket. Its buffers are the sender's and the receiver's own. */
+/** The messages on a UNIX socket. The sender and the receiver have buffers of their own. */
 final class LoopbackSocket implements ClientTransport {
     private static final int ROOM = 16 * MessageHeader.MAX_MESSAGE_BYTES;
 
@@ -49,7 +49,7 @@ final class LoopbackSocket implements ClientTransport {
         }
     }
 
-    /** One byte, and with it the descriptor, which stays the caller's. Sender only. */
+    /** Sends one byte with the descriptor, which stays the caller's. Sender only. */
     void send(int descriptor) throws IOException {
         try {
             ownedSocket.sendDescriptor(descriptor);

@@ -36,9 +36,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A peer's connection: id, device, queue pair, completion queues, and all that the peer registers.
- * It owns all of them. Sends and receives complete into queues of their own, so that who sends and
- * who receives need not know of each other.
+ * A client's connection: id, device, queue pair, completion queues, and registered memory. It owns
+ * all of them. Sends and receives have separate completion queues, so that sender and receiver are
+ * independent.
  */
 public final class ClientConnection implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ClientConnection.class);
@@ -68,7 +68,7 @@ public final class ClientConnection implements AutoCloseable {
     /**
      * Connects.
      *
-     * @param hello said with the connection request
+     * @param hello the message in the connection request
      * @throws RefusedException with the gateway's reason
      */
     public ClientConnection(VerbsClientConfig config, InetSocketAddress gateway, ByteBuffer hello)
@@ -150,7 +150,7 @@ public final class ClientConnection implements AutoCloseable {
                         memory.localKey());
     }
 
-    /** What the gateway said as it accepted. */
+    /** Connects; returns the message of the gateway's acceptance. */
     private ByteBuffer connect(ByteBuffer hello, QueuePairStates states) throws IOException {
         QueuePairConfig pairs = config.queuePairs();
         int reads = Math.min(255, Math.min(pairs.readDepth(), adapter.limits().responderReads()));
@@ -189,7 +189,7 @@ public final class ClientConnection implements AutoCloseable {
         return verbs;
     }
 
-    /** What the gateway said as it accepted. */
+    /** Returns the message of the gateway's acceptance. */
     public ByteBuffer accepted() {
         return accepted.duplicate();
     }
@@ -210,12 +210,15 @@ public final class ClientConnection implements AutoCloseable {
         return memory;
     }
 
-    /** Posted at all times, into the first buffers; the next one is to spare. */
+    /**
+     * Returns the number of receives posted at all times, in the first buffers; the next buffer is
+     * spare.
+     */
     public int receives() {
         return config.maxRequests() + SESSION_MESSAGES;
     }
 
-    /** At a time, from the last buffers. */
+    /** Returns the most sends at a time, from the last buffers. */
     int sends() {
         return 2 * config.maxRequests() + SESSION_MESSAGES;
     }
@@ -224,17 +227,17 @@ public final class ClientConnection implements AutoCloseable {
         return inlineBytes;
     }
 
-    /** Readable when a receive has completed since the queue was armed. */
+    /** Returns a descriptor that is readable after a receive has completed on the armed queue. */
     int receiveDescriptor() {
         return channel.getFd();
     }
 
-    /** Readable when something happened to the connection. */
+    /** Returns a descriptor that is readable after an event of the connection. */
     int eventDescriptor() {
         return events.getFd();
     }
 
-    /** Forgets the completion events so far. Receiver only. */
+    /** Takes the completion events so far. Receiver only. */
     void takeCompletionEvents() throws IOException {
         while (channel.getCqEvent(received, 0)) {
             unacknowledged++;
@@ -246,7 +249,10 @@ public final class ClientConnection implements AutoCloseable {
         received.destroyCQ();
     }
 
-    /** Whether the gateway has gone; then nothing of it touches this side any more. Any thread. */
+    /**
+     * Returns whether the gateway has disconnected; then it touches nothing on this side any more.
+     * Any thread.
+     */
     synchronized boolean isDisconnected() throws IOException {
         for (RdmaCmEvent event = events.getCmEvent(0); event != null; event = events
                 .getCmEvent(0)) {
@@ -258,7 +264,9 @@ public final class ClientConnection implements AutoCloseable {
         return disconnected;
     }
 
-    /** From now on nothing of the gateway touches this side's memory. Any thread. */
+    /**
+     * Breaks the connection, so that the gateway touches nothing on this side any more. Any thread.
+     */
     void breakOff() {
         IOException failure = Adapter.tryRun(null, () -> verbs.toError(queuePair));
         failure = Adapter.tryRun(failure, () -> {
@@ -281,7 +289,7 @@ public final class ClientConnection implements AutoCloseable {
         }
     }
 
-    /** How many buffers the adapter may touch now. */
+    /** Returns how many buffers the adapter may touch now. */
     synchronized int registrations() {
         return registrations.size();
     }
@@ -298,7 +306,7 @@ public final class ClientConnection implements AutoCloseable {
         }
     }
 
-    /** Once; nobody uses it any more. */
+    /** Closes everything, once, after the last use. */
     @Override
     public void close() {
         IOException failure = new IOException("not all of a connection could be given back");

@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.railhead.protocol.channel.EndedMessage;
 import java.io.IOException;
 
-/** The session is over; the gateway told why, and what became of its requests. */
+/** The session is over, with the gateway's reason and the outcome of its requests. */
 public final class SessionEndedException extends IOException {
     private static final long serialVersionUID = 1L;
 

@@ -32,11 +32,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A process's end of a verbs session: proves it, registers memory, and has a {@link #channel} for
- * requests. Any thread; each call blocks, and they take turns.
+ * requests. Any thread; calls block and take turns.
  *
- * <p> Registered memory may be touched by the gateway until {@link #deregister} or {@link #close}
- * has returned, or the connection's end was heard ({@link #onClosed}). A call that fails by time
- * leaves the connection in a state nobody knows: it is closed.
+ * <p> The gateway may touch registered memory until {@link #deregister} or {@link #close} has
+ * returned, or the connection's end was reported ({@link #onClosed}). A call that times out leaves
+ * the connection in an unknown state: it is closed.
  */
 public final class VerbsClient implements AutoCloseable {
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -55,10 +55,10 @@ public final class VerbsClient implements AutoCloseable {
     }
 
     /**
-     * Connects and proves the key; checks that the gateway holds it too.
+     * Connects and proves the key; checks that the gateway has the key too.
      *
      * @throws RefusedException with the gateway's reason
-     * @throws SessionEndedException where the session is over, with why
+     * @throws SessionEndedException if the session is over, with the reason
      */
     public static VerbsClient connect(VerbsClientConfig config, InetSocketAddress gateway,
             String sessionId, byte[] sessionKey) throws IOException {
@@ -107,7 +107,7 @@ public final class VerbsClient implements AutoCloseable {
         return answer;
     }
 
-    /** What the gateway says first. */
+    /** The gateway's first message. */
     static final class First {
         @Nullable
         Message message;
@@ -144,12 +144,12 @@ public final class VerbsClient implements AutoCloseable {
         return first.message;
     }
 
-    /** For requests. Its end is this peer's end. */
+    /** Returns the channel for requests. Its end is this session's end. */
     public ClientChannel channel() {
         return channel;
     }
 
-    /** The session's number, for tokens. */
+    /** Returns the session's number, for tokens. */
     public int sessionNumber() {
         return sessionNumber;
     }
@@ -171,19 +171,20 @@ public final class VerbsClient implements AutoCloseable {
                 registrations.put(key, registration);
                 return key;
             } catch (RefusedException e) {
-                // The gateway has forgotten its rkey; after any other failure it may not have.
+                // A refusal shows that the gateway does not use the rkey; another failure does not
+                // show that.
                 transport.link().deregister(registration);
                 throw e;
             }
         });
     }
 
-    /** As it is said, whether or not it is true. */
+    /** Registers memory with the gateway as declared, without checks, for tests. */
     public int register(long address, long length, int remoteKey) throws IOException {
         return calls.ask(new Register(address, length, remoteKey), Registered.class).key();
     }
 
-    /** Returns when the gateway no longer touches the memory. */
+    /** Deregisters memory; returns when the gateway no longer touches it. */
     public void deregister(int key) throws IOException {
         var _ = calls.inTurn(() -> {
             var _ = calls.ask(new Deregister(key), Deregistered.class);
@@ -199,17 +200,17 @@ public final class VerbsClient implements AutoCloseable {
         return transport;
     }
 
-    /** How many buffers the adapter may touch now. */
+    /** Returns how many buffers the adapter may touch now. */
     public int registrations() {
         return transport.link().registrations();
     }
 
-    /** The adapter's own key of a registered buffer. */
+    /** Returns the adapter's own key of a registered buffer. */
     public int remoteKey(int key) {
         return requireNonNull(registrations.get(key)).getRkey();
     }
 
-    /** Takes the adapter's right to the memory away and tells nobody, as no honest peer does. */
+    /** Revokes the adapter's right to the memory without telling the gateway, for tests. */
     public void deregisterSilently(int key) throws IOException {
         IbvMr registration = registrations.remove(key);
         if (registration != null) {
@@ -217,23 +218,23 @@ public final class VerbsClient implements AutoCloseable {
         }
     }
 
-    /** A round trip. */
+    /** Makes a round trip. */
     public void ping() throws IOException {
         calls.ping();
     }
 
-    /** Runs when the connection has ended, on the peer's own thread: it must not block. */
+    /** Runs a listener at the connection's end, on the client's own thread: it must not block. */
     public void onClosed(Runnable listener) {
         channel.onClosed(listener);
     }
 
-    /** Says BYE and waits until the gateway has let go of all memory. Idempotent. */
+    /** Sends BYE and waits until the gateway has released all memory. Idempotent. */
     @Override
     public void close() {
         calls.leave();
     }
 
-    /** Goes away without a word, as a killed process does. */
+    /** Closes without a message, as a killed process does. */
     public void drop() {
         channel.close();
     }

@@ -8,14 +8,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * The configuration of a peer's connection.
  *
- * @param source this side's address, which names its device; the route's own if null
- * @param maxRequests as the HTTP open answered: so many answers may be on their way at a time
- * @param timeout of each call
+ * @param source this side's address, which selects its device; null for the route's own
+ * @param maxRequests from the HTTP open: the most answers that may be under way
+ * @param timeout the timeout of each call
  */
 public record VerbsClientConfig(@Nullable InetAddress source,
         QueuePairConfig queuePairs, int maxRequests, Duration timeout) {
 
-    /** With the defaults, for a gateway that grants as many requests. */
+    /** Returns the defaults, for a gateway that grants so many requests. */
     public static VerbsClientConfig of(int maxRequests, Duration timeout) {
         return new VerbsClientConfig(null, QueuePairConfig.DEFAULT,
                 maxRequests, timeout);
@@ -25,9 +25,7 @@ public record VerbsClientConfig(@Nullable InetAddress source,
         return new VerbsClientConfig(other, queuePairs, maxRequests, timeout);
     }
 
-    /**
-     * @param bytes as the HTTP open answered, {@code path_mtu}
-     */
+    /** @param bytes {@code path_mtu} from the HTTP open */
     public VerbsClientConfig withMaxPathMtu(int bytes) {
         return new VerbsClientConfig(source,
                 queuePairs.withMaxPathMtu(Math.min(bytes, queuePairs.maxPathMtu())), maxRequests,

@@ -14,9 +14,9 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A peer's messages on a queue pair: each is one SEND. The receiver reposts a spare receive before
- * it looks at a message. At the end the queue pair is in ERR before anyone hears of it, so that the
- * peer's memory is its own again.
+ * Messages on a queue pair, one SEND each. The receiver posts a spare receive before it reads a
+ * message. At the end the queue pair enters ERR before the end is reported, so that the memory is
+ * the client's own again.
  */
 public final class VerbsTransport implements ClientTransport {
     private static final int BATCH = 16;
@@ -34,13 +34,13 @@ public final class VerbsTransport implements ClientTransport {
     private final PollSet wakeOrEnd;
     private volatile boolean over;
 
-    /** The sender's. */
+    /** The sender's state. */
     private final Completions sent;
     private final int[] freeBuffers;
     private int freeCount;
     private int filling;
 
-    /** The receiver's: what was polled and not yet handed out. */
+    /** The receiver's state: polled completions that are not delivered yet. */
     private final Completions received;
     private int next;
     private int spare;
@@ -67,7 +67,7 @@ public final class VerbsTransport implements ClientTransport {
         return ownedLink;
     }
 
-    /** Waits for a buffer whose message has arrived, if all are under way. */
+    /** Waits for a free buffer if all have messages under way. */
     @Override
     public ByteBuffer outgoing() {
         takeSent();
@@ -136,7 +136,7 @@ public final class VerbsTransport implements ClientTransport {
         sink.message(MessageHeader.requireWhole(message), message, MessageHeader.BYTES, bytes);
     }
 
-    /** Whether nothing will come any more; what has come may wait to be received still. */
+    /** Returns whether nothing more will come; received messages may still be waiting. */
     private boolean isOver() throws IOException {
         if (!over && ownedLink.isDisconnected()) {
             shutDown();

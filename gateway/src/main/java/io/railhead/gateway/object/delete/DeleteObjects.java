@@ -22,12 +22,12 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * DeleteObjects: the one control request whose body must be understood, because it names the
- * objects that it changes. Its body is read whole, within S3's own bound; what the policy does not
- * allow of it is refused key by key, and the store is asked for the rest.
+ * DeleteObjects, the one control request whose body must be parsed, because the body names the
+ * objects. The body is read whole, within S3's own bound. Keys that the policy forbids are refused
+ * one by one; the store is asked for the rest.
  */
 public final class DeleteObjects implements Operation {
-    /** A thousand keys of 1,024 bytes, escaped, with their version ids. */
+    /** Room for a thousand escaped keys of 1,024 bytes, with their version ids. */
     private static final int MAX_BODY_BYTES = 4 << 20;
 
     private final Relay relay;
@@ -66,7 +66,7 @@ public final class DeleteObjects implements Operation {
         httpExchange.request().resume();
     }
 
-    /** The framing of few bytes can be long. */
+    /** Bounds the framed body too: a chunked framing can be much longer than its bytes. */
     private static void requireBound(HttpExchange httpExchange, Buffer raw) {
         if (raw.length() > 2 * MAX_BODY_BYTES) {
             httpExchange.fail(new S3Refusal(S3Error.MAX_MESSAGE_LENGTH_EXCEEDED));
@@ -76,7 +76,7 @@ public final class DeleteObjects implements Operation {
     private static void accept(HttpExchange httpExchange, BodyReader reader, Buffer piece,
             Buffer body) {
         if (httpExchange.isAnswered()) {
-            // Refused: what else comes of it is read away.
+            // The request was refused, so the rest of its body is discarded.
             return;
         }
         reader.accept(((BufferInternal) piece).getByteBuf().nioBuffer(),
@@ -89,7 +89,9 @@ public final class DeleteObjects implements Operation {
         body.appendBytes(bytes);
     }
 
-    /** @param raw as it came where the client's own signature covers that; else {@code body} */
+    /**
+     * @param raw the body as it came, which the client's own signature covers; else {@code body}
+     */
     private void complete(HttpExchange httpExchange, S3Request request, BodyReader reader,
             Buffer body,
             Buffer raw) {
@@ -98,7 +100,7 @@ public final class DeleteObjects implements Operation {
         }
         reader.end(decoded -> append(body, decoded));
         byte[] document = body.getBytes();
-        // Of thousands of keys that takes longer than an event loop has.
+        // Parsing thousands of keys takes longer than an event loop may block.
         httpExchange.attemptElsewhere(() -> {
             DeletionList list = DeletionList.parse(document);
             httpExchange.executor()

@@ -15,23 +15,23 @@ import javax.xml.stream.XMLStreamReader;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The document of a DeleteObjects request. What two readers could understand differently is
- * refused: the store must not delete another key than the one that was looked at here. Immutable.
+ * The document of a DeleteObjects request. A document that two parsers could read differently is
+ * refused: the store must delete only keys that were checked here. Immutable.
  *
- * @param settings what stands beside the objects, such as Quiet
+ * @param settings the elements beside the objects, such as Quiet
  */
 record DeletionList(List<Field> settings, List<Entry> entries) {
     private static final String NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/";
-    /** S3's own bound. */
+    /** S3's own limit. */
     private static final int MAX_OBJECTS = 1000;
-    /** Three times what S3 says of one object. */
+    /** Three times the fields that S3 defines for an object. */
     private static final int MAX_FIELDS = 16;
     private static final XMLInputFactory XML = factory();
 
-    /** One element that holds text. */
+    /** One element with text. */
     record Field(String name, String text) {}
 
-    /** One object to delete, with all that is said of it. */
+    /** One object to delete, with all its fields. */
     record Entry(List<Field> fields) {
 
         String key() {
@@ -67,12 +67,12 @@ record DeletionList(List<Field> settings, List<Entry> entries) {
         return factory;
     }
 
-    /** Throws {@code S3Refusal} on what is none. */
+    /** Parses a document; throws {@code S3Refusal} if it is not a deletion list. */
     static DeletionList parse(byte[] document) {
         try {
             return parse(XML.createXMLStreamReader(new ByteArrayInputStream(document)));
         } catch (XMLStreamException | RuntimeException | Error e) {
-            // The JDK's parser throws both at what is not well-formed.
+            // The JDK's parser throws both on documents that are not well-formed.
             throw new S3Refusal(S3Error.MALFORMED_XML,
                     "The XML you provided was not well-formed or did not validate against our published schema");
         }
@@ -102,7 +102,10 @@ record DeletionList(List<Field> settings, List<Entry> entries) {
         return new DeletionList(List.copyOf(settings), List.copyOf(entries));
     }
 
-    /** Which of two keys, or versions, a store would delete nobody knows: no name comes twice. */
+    /**
+     * Reads an element's fields. No name may come twice: which of two keys or versions a store
+     * would delete is unknown.
+     */
     private static List<Field> fields(XMLStreamReader reader) throws XMLStreamException {
         List<Field> fields = new ArrayList<>();
         while (reader.next() != XMLStreamConstants.END_ELEMENT) {
@@ -121,7 +124,7 @@ record DeletionList(List<Field> settings, List<Entry> entries) {
         return List.copyOf(fields);
     }
 
-    /** The document that asks for these alone. */
+    /** Writes a document that names these objects only. */
     byte[] asking(List<Entry> some) {
         StringBuilder xml = new StringBuilder(
                 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Delete xmlns=\"" + NAMESPACE + "\">");
@@ -138,13 +141,13 @@ record DeletionList(List<Field> settings, List<Entry> entries) {
         fields.forEach(field -> ErrorXml.element(xml, field.name, field.text));
     }
 
-    /** The whole answer where nothing was asked of the store. */
+    /** Writes the whole response for a request of which every key was refused. */
     static String refusing(List<Entry> denied) {
         return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<DeleteResult xmlns=\"" + NAMESPACE
                 + "\">" + errors(denied) + "</DeleteResult>";
     }
 
-    /** A store's answer about the others with what was not asked of it; null if it is none. */
+    /** Adds the refused keys to a store's response; null if that is no deletion result. */
     static @Nullable String merge(String answer, List<Entry> denied) {
         int end = answer.lastIndexOf("</DeleteResult");
         if (end >= 0) {

@@ -26,18 +26,18 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A DeleteObjects request of which the policy allows only a part: the store is asked for that part,
- * and each other key is refused in its answer, as S3 does it. Event loop only.
+ * A DeleteObjects request of which the policy allows only some keys. The store is asked to delete
+ * those; the response refuses each other key, as S3 does. Event loop only.
  *
- * @param asked may be empty: then nobody is asked
+ * @param asked the allowed keys; if empty, the store is not asked
  */
 record PartialDeletion(HttpExchange exchange, S3Request request, DeletionList list,
         List<Entry> asked,
         List<Entry> denied) {
-    /** Ten times what S3 says of a thousand keys. */
+    /** Ten times the length of S3's response for a thousand keys. */
     private static final int MAX_ANSWER_BYTES = 16 << 20;
 
-    /** @param onOutcome as {@link Relay} tells it */
+    /** @param onOutcome receives the outcome of {@link Relay} */
     void start(Consumer<Relay.Outcome> onOutcome) {
         if (asked.isEmpty()) {
             answer(200, null, DeletionList.refusing(denied));
@@ -60,7 +60,7 @@ record PartialDeletion(HttpExchange exchange, S3Request request, DeletionList li
                 }));
     }
 
-    /** What was declared of the document that came says nothing of the one that goes. */
+    /** Drops headers that describe the client's document: the store gets another one. */
     private Headers headers(byte[] document) {
         Headers.Builder headers = Headers.builder();
         ForwardedHeaders.toBackend(request.headers()).forEach((name, value) -> {

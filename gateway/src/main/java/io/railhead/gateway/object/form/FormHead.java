@@ -16,8 +16,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fields before the file in the form of an upload by POST (RFC 7578). Each char is one byte.
- * What another reader could read differently is refused: the store must not see another key.
+ * The fields before the file in the form of an upload by POST (RFC 7578). Each char is one byte. A
+ * form that another parser could read differently is refused: the store must see the same key.
  * Immutable.
  *
  * <pre>
@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param fileHead the last part's boundary and headers
  * @param fileName "" where the form names none
- * @param length of all of it, in bytes
+ * @param length of the whole head, in bytes
  */
 record FormHead(String boundary, List<Part> parts, String fileHead, String fileName, int length) {
     private static final String LINE = "\r\n";
@@ -38,9 +38,9 @@ record FormHead(String boundary, List<Part> parts, String fileHead, String fileN
     private static final Pattern HEADER = Pattern.compile("[A-Za-z0-9-]+:[^\\r\\n]*");
     private static final Pattern NAME = Pattern
             .compile("(?i);\\s*name=(?:\"([^\"]*)\"|([^;\\s]+))");
-    /** A name that no reader could decode to another. */
+    /** A name that every parser decodes to itself. */
     private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9._$-]+");
-    /** As RFC 5987 has them, and RFC 7578 §4.2 forbids: not all readers know them. */
+    /** Extended parameters of RFC 5987, which RFC 7578 §4.2 forbids: not all parsers know them. */
     private static final Pattern EXTENDED = Pattern.compile(";\\s*[A-Za-z]+\\*");
     private static final Pattern FILE_NAME = Pattern
             .compile("(?i);\\s*filename=(?:\"([^\"]*)\"|([^;\\s]+))");
@@ -49,11 +49,11 @@ record FormHead(String boundary, List<Part> parts, String fileHead, String fileN
      * One field.
      *
      * @param name in lower case
-     * @param raw from its boundary to the line end behind its value, as it is sent on
+     * @param raw from its boundary to the line end behind its value, as it is forwarded
      */
     record Part(String name, String value, String raw) {}
 
-    /** The boundary that a Content-Type names, or null. */
+    /** Returns the boundary that a Content-Type names; null if there is none. */
     static @Nullable String boundary(@Nullable String contentType) {
         Matcher matcher = BOUNDARY.matcher(contentType == null ? "" : contentType);
         return matcher.matches() ? either(matcher) : null;
@@ -64,7 +64,10 @@ record FormHead(String boundary, List<Part> parts, String fileHead, String fileN
         return quoted == null ? matcher.group(2) : quoted;
     }
 
-    /** Null while the file's part has not begun; throws {@code S3Refusal} on what is no form. */
+    /**
+     * Parses the head. Returns null if the file's part has not begun; throws {@code S3Refusal} on a
+     * malformed form.
+     */
     static @Nullable FormHead tryRead(String bytes, String boundary) {
         String delimiter = "--" + boundary;
         if (bytes.length() < delimiter.length()) {
@@ -106,7 +109,8 @@ record FormHead(String boundary, List<Part> parts, String fileHead, String fileN
                 throw malformed();
             }
             int next = end + LINE.length();
-            // A file's name, which some clients give each field, makes it the file to some readers.
+            // Some clients give each field a file name. Some parsers take such a field for the
+            // file, so the field is rewritten.
             String raw = fileName == null
                     ? bytes.substring(start, next)
                     : field(boundary, name, bytes.substring(value, end));
@@ -122,7 +126,7 @@ record FormHead(String boundary, List<Part> parts, String fileHead, String fileN
                 + LINE + value + LINE;
     }
 
-    /** What the one Content-Disposition among a part's headers says. */
+    /** Returns the value of the one Content-Disposition among a part's headers. */
     private static String disposition(String headers) {
         String found = null;
         if (!headers.startsWith(LINE)) {
@@ -153,7 +157,10 @@ record FormHead(String boundary, List<Part> parts, String fileHead, String fileN
         return value;
     }
 
-    /** What is not UTF-8 would be looked at here as another value than the store's. */
+    /**
+     * Decodes a value. Bytes that are not UTF-8 are refused: the store could read another value
+     * from them.
+     */
     private static String text(String bytes) {
         try {
             return StandardCharsets.UTF_8.newDecoder()
@@ -168,7 +175,10 @@ record FormHead(String boundary, List<Part> parts, String fileHead, String fileN
         return new S3Refusal(S3Error.MALFORMED_POST_REQUEST);
     }
 
-    /** By name in lower case. Throws {@code S3Refusal} where one comes twice: which one holds? */
+    /**
+     * Returns the fields by name in lower case. Throws {@code S3Refusal} if a name comes twice,
+     * since parsers differ in the one that they take.
+     */
     Map<String, String> fields() {
         Map<String, String> fields = new HashMap<>();
         for (Part part : parts) {
@@ -180,7 +190,7 @@ record FormHead(String boundary, List<Part> parts, String fileHead, String fileN
         return fields;
     }
 
-    /** The same head with some fields left out and others instead. */
+    /** Writes the same head without some fields, and with others added. */
     byte[] with(Set<String> without, Map<String, String> instead) {
         StringBuilder head = new StringBuilder(length + 1024);
         parts.stream()
@@ -190,7 +200,7 @@ record FormHead(String boundary, List<Part> parts, String fileHead, String fileN
         return head.append(fileHead).toString().getBytes(StandardCharsets.ISO_8859_1);
     }
 
-    /** Without the values, among which are signatures. */
+    /** Names only: the values include signatures. */
     @Override
     public String toString() {
         return "FormHead" + parts.stream().map(Part::name).toList();

@@ -27,19 +27,19 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An upload by an HTML form: what comes before the file is read, the signature of its policy
- * verified, and all of it sent on, as it came where the store knows the same key, else with the
- * policy signed anew. What comes behind the file is nobody's. The request itself is not signed; the
- * store judges the policy. Event loop only.
+ * An upload by an HTML form. The head before the file is parsed, and the signature of its policy
+ * verified. The form is forwarded unchanged if the store knows the same key; otherwise its policy
+ * is signed again. Parts behind the file are ignored. The request itself is unsigned; the store
+ * enforces the policy. Event loop only.
  */
 public final class FormUpload implements Operation {
-    /** Three times what S3 takes before the file. */
+    /** Three times S3's limit for the fields before the file. */
     private static final int MAX_HEAD_BYTES = 64 << 10;
 
     private final BucketWrite write;
     private final Site site;
 
-    /** What uploads by forms need to know of the site. */
+    /** The services that form uploads use. */
     public record Site(PostPolicy policies, Routes routes, AccessControl access,
             InstantSource clock) {}
 
@@ -48,7 +48,7 @@ public final class FormUpload implements Operation {
         this.site = site;
     }
 
-    /** What is to be sent instead of what came. */
+    /** The request and the head that are forwarded. */
     private record Sending(S3Request request, ByteBuffer head) {}
 
     @Override
@@ -62,7 +62,8 @@ public final class FormUpload implements Operation {
             throw new S3Refusal(S3Error.MISSING_CONTENT_LENGTH);
         }
         Buffer read = Buffer.buffer();
-        // Looked at each time that it has doubled: a head may come byte by byte.
+        // The head may come byte by byte: parsing it again at each doubling keeps the total work
+        // linear.
         int[] due = {1};
         httpExchange.onBody(piece -> {
             read.appendBuffer(piece);
@@ -82,7 +83,7 @@ public final class FormUpload implements Operation {
         httpExchange.request().resume();
     }
 
-    /** Whether the head was whole, and all is under way. */
+    /** Tries to parse the head; returns true once the upload is being forwarded. */
     private boolean take(HttpExchange httpExchange, S3Request request, long length, String boundary,
             Buffer read) {
         if (httpExchange.isAnswered() || httpExchange.isOver()) {
@@ -127,7 +128,10 @@ public final class FormUpload implements Operation {
         return new Sending(signed, ByteBuffer.wrap(head));
     }
 
-    /** Null where the store knows the key that the form was signed with. */
+    /**
+     * Returns the credential to sign with; null if the store knows the key that the form was signed
+     * with.
+     */
     private static Caller.@Nullable Credential otherThan(Identity signer, Caller caller) {
         return switch (caller) {
             case Caller.Credential known -> known.accessKey().equals(signer.key().id())
@@ -139,7 +143,10 @@ public final class FormUpload implements Operation {
         };
     }
 
-    /** Some stores take a file's name with its folders: each reading must be allowed. */
+    /**
+     * Checks the key against the policy. Some stores keep the folders of a file's name, others
+     * strip them: both keys must be allowed.
+     */
     private void requireAllowed(S3Request request, Map<String, String> fields, String fileName) {
         String key = fields.getOrDefault("key", "");
         String base = fileName.substring(

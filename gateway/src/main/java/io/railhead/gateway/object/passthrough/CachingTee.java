@@ -12,13 +12,13 @@ import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 
 /**
- * A relayed body, whole pages of which are copied into memory as they pass, a run at a time. A run
- * for which there is no memory, or that another brings already, passes without a trace.
+ * A relayed body whose whole pages are copied into memory as they pass, one run at a time. A run is
+ * not copied if memory is short or another request fills it already.
  *
- * <p> The body comes as fast as its client takes it, and others may wait for its pages: so a run
- * that takes long is given up, and they ask for themselves. Signals come on the source's thread,
- * {@link #abandon} on any; both under this object's monitor, which nobody holds for longer than it
- * takes to copy a piece.
+ * <p> The body comes only as fast as its client takes it, while others may wait for its pages. A
+ * run that takes too long is therefore abandoned, and the others ask for themselves. Signals come
+ * on the source's thread, {@link #abandon} on any. This object's monitor guards both, and is held
+ * only while one piece is copied.
  */
 public final class CachingTee implements Subscriber<ByteBuffer> {
     private static final long PATIENCE_SECONDS = 2;
@@ -42,7 +42,7 @@ public final class CachingTee implements Subscriber<ByteBuffer> {
         int page = cache.pageBytes();
         this.position = from;
         this.end = to == metadata.version().sizeBytes() ? to : to / page * page;
-        // What comes before the first whole page is a run that is not kept.
+        // The bytes before the first whole page are treated as a run that is not kept.
         this.runEnd = Math.ceilDiv(from, page) * page;
     }
 
@@ -79,7 +79,7 @@ public final class CachingTee implements Subscriber<ByteBuffer> {
         long from = position;
         runEnd = Math.min((from / runBytes + 1) * runBytes, end);
         long length = runEnd - from;
-        // Whose tenant it is, only the store knows.
+        // The tenant is unknown here: only the store can verify the signature.
         cache.discover(metadata.version().object(), "",
                 flight -> run = flight.found(metadata, from, length));
         PageSource.Sink begun = run;
@@ -96,7 +96,7 @@ public final class CachingTee implements Subscriber<ByteBuffer> {
         }
     }
 
-    /** Nothing more is kept of the run that passes now. */
+    /** Abandons the current run; later runs may be kept again. */
     public synchronized void abandon() {
         if (run != null) {
             run.fail(new FillException(FillException.Reason.BACKEND_FAILED,

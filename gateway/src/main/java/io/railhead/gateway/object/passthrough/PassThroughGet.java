@@ -7,7 +7,7 @@ import io.railhead.gateway.object.read.ReadRules;
 import io.railhead.gateway.object.read.ReadServices;
 import io.railhead.gateway.request.S3Request;
 
-/** GetObject under the client's own signature; what the cache cannot judge is relayed. */
+/** GetObject under the client's own signature. Requests that the cache cannot judge are relayed. */
 public final class PassThroughGet implements Operation {
     private final ReadServices services;
 

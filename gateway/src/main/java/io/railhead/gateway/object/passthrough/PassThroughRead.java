@@ -34,8 +34,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One GET under the client's own signature, which nobody here can verify: so the store is asked
- * each time, by the very request that came, and whoever it refuses gets nothing.
+ * One GET under the client's own signature, which the gateway cannot verify. The store is therefore
+ * asked each time, by the client's own request, and its refusal is passed on.
  *
  * <pre>
  *   held? ──no──▶ as it came ─────────────▶ 200, 206: relayed, whole pages kept on the way
@@ -45,9 +45,8 @@ import org.jspecify.annotations.Nullable;
  *     └──304: allowed and fresh──▶ served from memory
  * </pre>
  *
- * <p>Only bytes that the store gave to somebody are ever held, and nothing is fetched in anybody's
- * name but by the request itself: a page that goes before it was served is asked for by the same
- * request again. Event loop only.
+ * <p>Only bytes of earlier responses are cached, and only the client's own request fetches any. If
+ * a page is evicted before it was served, the same request is sent again. Event loop only.
  */
 final class PassThroughRead {
     private final ReadServices services;
@@ -76,7 +75,7 @@ final class PassThroughRead {
         return ReadPlan.of(held, request.range());
     }
 
-    /** Whether all of it is there, and everything that the client wants to hear about it. */
+    /** Returns whether all bytes, and all headers that the client wants, are cached. */
     private boolean mayServe(ReadPlan plan) {
         boolean told = plan.status() == 206 || !AnswerHead.wantsChecksums(request)
                 || ObjectHeaders.isComplete(plan.metadata());
@@ -84,7 +83,7 @@ final class PassThroughRead {
                 && services.cache().holds(plan.metadata().version(), plan.from(), plan.to());
     }
 
-    /** @param held what is served if the store says that it still holds; null to ask for bytes */
+    /** @param held the plan to serve if the store confirms the version; null to ask for bytes */
     private void ask(@Nullable ReadPlan held) {
         ObjectHeaders.Moment sent = new ObjectHeaders.Moment(services.nanoClock().getAsLong(),
                 services.cache().generation(id));
@@ -100,7 +99,7 @@ final class PassThroughRead {
                 }));
     }
 
-    /** The request as it came, with one condition more that the signature does not cover. */
+    /** Sends the client's request with one more condition, which its signature does not cover. */
     private CompletionStage<BackendResponse> send(@Nullable String condition,
             @Nullable ReadPlan plan) {
         Headers headers = ForwardedHeaders.untouched(request.headers());
@@ -139,7 +138,7 @@ final class PassThroughRead {
         }
     }
 
-    /** Bytes may be the same, and what the store says beside them another. */
+    /** Compares headers beside the bytes: they may have changed while the bytes have not. */
     private static boolean isAsHeld(Headers answer, ObjectMetadata held) {
         return Stream.of("last-modified", "x-amz-version-id").allMatch(name -> {
             String now = answer.get(name);
@@ -183,7 +182,10 @@ final class PassThroughRead {
         return length == null ? null : metadata(answer, Long.parseLong(length), sent);
     }
 
-    /** Null for what may not be kept for others, or was made for this client's encoding. */
+    /**
+     * Returns null if the object may not be cached for others, or was encoded for this client
+     * alone.
+     */
     private @Nullable ObjectMetadata metadata(BackendResponse answer, long size,
             ObjectHeaders.Moment sent) {
         if (size > request.route().rule().maxObject().bytes()
@@ -226,7 +228,7 @@ final class PassThroughRead {
         return AnswerHead.write(httpExchange, request, plan, CacheResult.REVALIDATED);
     }
 
-    /** A page went between the question and its turn. */
+    /** Handles a page that was evicted between the plan and its delivery. */
     private void lost(ReadPlan plan, long atOffset, @Nullable HttpServerResponse response) {
         if (response == null) {
             ask(null);
@@ -242,7 +244,7 @@ final class PassThroughRead {
                 }));
     }
 
-    /** The same version from its own beginning, less what has been delivered. */
+    /** Continues with the same version from its first byte, without the bytes delivered already. */
     private void goOn(BackendResponse answer, ReadPlan plan, long atOffset,
             HttpServerResponse response) {
         ContentRange part = ContentRange.tryParse(answer.headers().get("content-range"));

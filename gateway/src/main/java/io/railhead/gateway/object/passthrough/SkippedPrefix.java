@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 
-/** A body without its first bytes. On the source's thread. */
+/** A body without its first bytes. The source's thread only. */
 public final class SkippedPrefix implements Subscriber<ByteBuffer> {
     private final Subscriber<ByteBuffer> rest;
     private long toSkip;

@@ -14,8 +14,8 @@ import io.vertx.core.http.HttpServerResponse;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Planned bytes into an HTTP body. Without a page to fill the rest comes uncached; a body that
- * cannot be finished is cut. Event loop only.
+ * Delivers planned bytes in an HTTP body. Without a page to fill, the rest comes uncached; a body
+ * that cannot be finished is cut. Event loop only.
  */
 final class BodyRead {
     private final HttpExchange httpExchange;
@@ -25,7 +25,9 @@ final class BodyRead {
     private final String declined;
     private final ObjectRead read;
 
-    /** @param declined why RDMA was asked for and is not used; "" if it was not asked for */
+    /**
+     * @param declined the reason why RDMA was requested and is not used; "" if it was not requested
+     */
     BodyRead(HttpExchange httpExchange, ReadPlan plan, CacheResult expected, String declined,
             ObjectRead read) {
         this.httpExchange = httpExchange;

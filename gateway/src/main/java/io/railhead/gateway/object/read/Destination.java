@@ -6,26 +6,26 @@ import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.request.ResponseSink;
 
 /**
- * The destination of an object's bytes, which is told every end of the read. Called on the
- * requester's executor; each call but {@link #requester} is a read's last word, unless the read is
- * handed on or begun anew.
+ * The destination of an object's bytes, which handles every possible end of the read. Called on the
+ * requester's executor. Each call but {@link #requester} is a read's last one, unless the read
+ * restarts or is redirected.
  */
 public interface Destination {
 
     ResponseSink requester();
 
-    /** Delivers the planned bytes and answers; what stands in the way is told to the read. */
+    /** Delivers the planned bytes and answers; failures are reported to the read. */
     void deliver(ObjectRead read, ReadPlan plan, CacheResult expected);
 
-    /** It may not be served from what is held. */
+    /** Answers a request that must not be served from the cache. */
     void uncacheable();
 
-    /** The store refuses it, or would: nobody but the store can say in which words. */
+    /** Answers for a refusal whose text only the store can give. */
     void refused();
 
-    /** No byte of the range that was asked for exists. */
+    /** Answers a range of which no byte exists. */
     void unsatisfiable();
 
-    /** The store's own refusal. */
+    /** Answers with the store's own refusal. */
     void refused(BackendResponse answer);
 }

@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 record DiscoveryRange(long offset, long length) {
 
     /**
-     * The range to ask for.
+     * Returns the range to request.
      *
-     * @param wanted not a suffix; null for the whole object
+     * @param wanted the client's range, not a suffix; null for the whole object
      */
     static DiscoveryRange around(@Nullable ByteRange wanted, long pageBytes, long runBytes) {
         long first = wanted == null ? 0 : wanted.first();

@@ -12,7 +12,7 @@ import io.railhead.protocol.token.TokenOperation;
 import io.railhead.rdma.RemoteBuffer;
 
 /**
- * GetObject: from page memory where that is allowed and fresh, into a body or the client's memory.
+ * GetObject: serves cached bytes, if permitted and fresh, in a body or into the client's memory.
  */
 public final class GetObject implements Operation {
     private final ReadServices services;

@@ -12,7 +12,7 @@ import io.railhead.gateway.request.S3Request;
 import io.vertx.core.http.HttpServerResponse;
 import java.util.Locale;
 
-/** HeadObject: relayed where the cache cannot judge what is asked. */
+/** HeadObject: relayed if the cache cannot judge the request. */
 public final class HeadObject implements Operation {
     private final ReadServices services;
 
@@ -44,7 +44,10 @@ public final class HeadObject implements Operation {
             AnswerHead.write(exchange, request, whole, result).end();
         }
 
-        /** Our HEAD asks for more than the client's may have, and not with all that it said. */
+        /**
+         * Passes the store's response on. A refusal is relayed again with the client's own headers:
+         * the gateway's HEAD asks for checksums, which need more rights, and leaves out overrides.
+         */
         @Override
         public void passed(int status, Headers headers) {
             if (status == 401 || status == 403 || ReadRules.hasOverride(request)) {
@@ -60,7 +63,7 @@ public final class HeadObject implements Operation {
             response.end();
         }
 
-        /** They were asked for on everybody's account. */
+        /** Removes checksums: the gateway's HEAD always asks for them, this client did not. */
         private static void withoutChecksums(HttpServerResponse response) {
             response.headers()
                     .names()

@@ -12,11 +12,11 @@ import io.railhead.protocol.token.Dialects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads for whose answer nobody need be asked, nothing fetched and nothing waited for: plain ones,
- * of what is held whole, fresh by its rule and allowed. Any thread; never blocks.
+ * Finds requests that can be answered at once: plain reads of bytes that are all cached, fresh by
+ * their rule and permitted. Nothing is fetched or waited for. Any thread; never blocks.
  */
 public final class HitLookup {
-    /** What SDKs say of themselves there changes nothing. */
+    /** A query parameter by which SDKs name the operation; it changes nothing. */
     private static final String OF_SDKS = "x-id";
 
     private final ReadServices services;
@@ -28,10 +28,10 @@ public final class HitLookup {
     }
 
     /**
-     * What it is to be answered with; null where it is another request than that. Whoever handles
-     * it then finds all as it was, but for what was counted of a right that is asked for again.
+     * Plans the response; null if the request is not such a hit. A null has no side effect except
+     * counts of the authorization cache.
      *
-     * @param mostBytes of an answer
+     * @param mostBytes the longest response
      */
     public @Nullable ReadPlan find(S3Request request, long mostBytes) {
         if (!isPlain(request)) {
@@ -61,7 +61,7 @@ public final class HitLookup {
                 && ReadRules.isCacheable(request);
     }
 
-    /** Of an object without bytes some stores answer every range, others none. */
+    /** Excludes empty objects: some stores answer every range of them, others none. */
     private static boolean mayHave(ObjectMetadata held, S3Request request) {
         long size = held.version().sizeBytes();
         Rule rule = request.route().rule();
@@ -72,7 +72,7 @@ public final class HitLookup {
         return services.cache().holds(plan.metadata().version(), plan.from(), plan.to());
     }
 
-    /** Whether more of it has to be fetched for whoever reads it bit by bit. */
+    /** Returns whether read-ahead is due, because the client reads the object in sequence. */
     private boolean isReadOn(ReadPlan plan, S3Request request) {
         return plan.length() < plan.sizeBytes()
                 && services.cache()
@@ -81,13 +81,13 @@ public final class HitLookup {
                                 ReadRules.reader(request).principal());
     }
 
-    /** Leases a plan's bytes, as {@link ObjectCache#tryLease} says. */
+    /** Leases a plan's bytes; see {@link ObjectCache#tryLease}. */
     public int tryLease(ReadPlan plan, @Nullable PageSlice[] slices) {
         return services.cache()
                 .tryLease(plan.metadata().version(), plan.from(), plan.to(), slices);
     }
 
-    /** The longest slice that {@link #tryLease} gives. */
+    /** Returns the length of the longest slice that {@link #tryLease} gives. */
     public int pageBytes() {
         return services.cache().pageBytes();
     }

@@ -10,9 +10,9 @@ import io.railhead.gateway.request.S3Request;
 import io.railhead.protocol.token.Decline;
 
 /**
- * An HTTP body: what is not served from memory is relayed.
+ * An HTTP body as destination. Requests that the cache cannot serve are relayed.
  *
- * @param declined why RDMA was asked for and is not used; "" if it was not asked for
+ * @param declined the reason why RDMA was requested and is not used; "" if it was not requested
  */
 record HttpBodyDestination(ReadServices services, HttpExchange exchange, S3Request request,
         String declined) implements Destination {
@@ -38,7 +38,7 @@ record HttpBodyDestination(ReadServices services, HttpExchange exchange, S3Reque
         relay();
     }
 
-    /** The store's own error document says more than ours would, under its own request id. */
+    /** Relays the request: the store's error document says more, under the store's request id. */
     @Override
     public void unsatisfiable() {
         relay();
@@ -49,7 +49,7 @@ record HttpBodyDestination(ReadServices services, HttpExchange exchange, S3Reque
         Relay.pass(exchange, request.method(), answer);
     }
 
-    /** A client that offered its memory is told why it was not used. */
+    /** Relays the request. A client that offered its memory learns why the memory was not used. */
     private void relay() {
         if (!declined.isEmpty()) {
             exchange.request().response().putHeader(Decline.REASON, declined);

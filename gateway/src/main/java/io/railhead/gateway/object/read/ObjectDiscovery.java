@@ -22,10 +22,10 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The first GET of a cold object, in the name of who came first: it asks for the range that is
- * wanted, learns version and size from the answer's head, and lets the body into pages. What cannot
- * be cached, or was refused, goes back to {@link ObjectRead}, on the requester's executor; that a
- * bucket has no such key is remembered.
+ * The first GET of a cold object, under the first requester's identity. It asks for the requested
+ * range, learns version and size from the response's head, and fills pages from the body. Refusals,
+ * and objects that cannot be cached, go back to {@link ObjectRead} on the requester's executor. A
+ * missing key is remembered in the negative cache.
  */
 final class ObjectDiscovery implements DiscoverySource {
     private static final String NO_SUCH_KEY = "<Code>NoSuchKey</Code>";
@@ -65,7 +65,7 @@ final class ObjectDiscovery implements DiscoverySource {
                 });
     }
 
-    /** Tells the flight's owner; all who joined it ask for themselves. */
+    /** Fails the flight's owner; requests that joined the flight then ask for themselves. */
     private void thrown(Flight flight, BackendResponse answer, Throwable cause) {
         BodyDrain.discard(answer.body());
         flight.failedIfUnanswered();
@@ -76,7 +76,10 @@ final class ObjectDiscovery implements DiscoverySource {
         scope.requester().executor().execute(task);
     }
 
-    /** On the backend's thread: the body must be on its way into pages before this returns. */
+    /**
+     * Handles the response on the backend's thread: the body's subscriber must be set before this
+     * returns.
+     */
     private void answered(Flight flight, BackendResponse answer, ObjectHeaders.Moment sent) {
         ContentRange range = ContentRange.tryParse(answer.headers().get("content-range"));
         if (answer.status() != 206 || range == null || range.first() != asked.offset()) {
@@ -108,7 +111,9 @@ final class ObjectDiscovery implements DiscoverySource {
                         ObjectHeaders.Source.RANGED_GET);
     }
 
-    /** Of the refusals, that there is no such key is remembered, if the store says so. */
+    /**
+     * Handles a refusal. Only a missing key is remembered, and only if the store names that code.
+     */
     private void refused(BackendResponse answer, ObjectHeaders.Moment sent) {
         if (answer.status() != 404 || !NegativeCache.isRemembered(scope.rule())
                 || !isShort(answer.headers())) {
@@ -146,7 +151,8 @@ final class ObjectDiscovery implements DiscoverySource {
     private void refused(BackendResponse answer) {
         boolean denied = answer.status() == 401 || answer.status() == 403;
         if (denied && scope.request().header("referer") != null) {
-            // A bucket's policy may ask where its reader comes from, which ours did not say.
+            // A bucket policy may depend on the client's address, which the gateway's request did
+            // not carry.
             BodyDrain.discard(answer.body());
             read.uncacheable();
             return;
@@ -157,8 +163,8 @@ final class ObjectDiscovery implements DiscoverySource {
             return;
         }
         if (answer.isSuccess()) {
-            // Ranges are not served by this store, or not as they are asked for. It is our
-            // range, not the client's: nobody else may see it.
+            // The store does not serve ranges, or not this one. The range is the gateway's and not
+            // the client's, so the response cannot be passed on.
             BodyDrain.discard(answer.body());
             read.uncacheable();
             return;

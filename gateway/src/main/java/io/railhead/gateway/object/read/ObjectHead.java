@@ -17,8 +17,8 @@ import io.railhead.gateway.s3.S3Refusal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The head of one object: from memory where that is allowed and fresh, else by the client's own
- * HEAD. Requester's executor only.
+ * The metadata of one object: from the cache if permitted and fresh, otherwise by a HEAD to the
+ * store. Requester's executor only.
  */
 public final class ObjectHead {
     private final ReadServices services;
@@ -26,16 +26,16 @@ public final class ObjectHead {
     private final S3Request request;
     private final Client client;
 
-    /** Who hears what was found, unless the requester was failed. */
+    /** The receiver of the result, unless the requester was failed. */
     public interface Client {
 
         void found(ObjectMetadata metadata, CacheResult result);
 
-        /** The store's own answer, a refusal or nothing to keep. */
+        /** Passes on the store's response: a refusal, or metadata that cannot be cached. */
         void passed(int status, Headers headers);
     }
 
-    /** @param request that the cache may answer */
+    /** @param request a request that the cache may answer */
     public ObjectHead(ReadServices services, ResponseSink responseSink, S3Request request,
             Client client) {
         this.services = services;
@@ -65,7 +65,10 @@ public final class ObjectHead {
                                 : new Probe.Unanswered(failure), held, authorizationKey)));
     }
 
-    /** Metadata of a GET has no checksums, so only a client that wants them needs a HEAD. */
+    /**
+     * Returns whether the metadata suffices: a GET's lacks checksums, so a client that wants them
+     * needs a HEAD.
+     */
     private boolean tellsAll(ObjectMetadata held) {
         return ObjectHeaders.isComplete(held) || !AnswerHead.wantsChecksums(request);
     }
@@ -100,13 +103,13 @@ public final class ObjectHead {
         }
     }
 
-    /** The store gave no answer to pass on: the rule may serve what is held all the same. */
+    /** Serves cached metadata after the store gave no response, if the rule allows that. */
     private boolean foundUnasked(@Nullable ObjectMetadata held, AuthorizationKey authorizationKey) {
         if (held == null) {
             return false;
         }
         if (mayServe(held, authorizationKey)) {
-            // Only checksums are left out.
+            // Only the checksums are missing.
             found(held, CacheResult.HIT);
             return true;
         }

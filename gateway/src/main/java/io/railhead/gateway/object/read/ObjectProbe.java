@@ -16,9 +16,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Asks the backend about one object in the principal's own name. One HEAD answers both whether what
- * is held is fresh and whether this principal may read it, but of objects that more than that right
- * guards: of those a byte is read, too. Any thread.
+ * Asks the backend about one object under the principal's own identity. One HEAD shows both whether
+ * the cached version is current and whether this principal may read it. Objects with further guards
+ * need a one-byte GET as well. Any thread.
  */
 public final class ObjectProbe {
     private final ReadServices services;
@@ -27,7 +27,7 @@ public final class ObjectProbe {
         this.services = services;
     }
 
-    /** Sent after this call, shared with others of the same principal that want the same. */
+    /** Sends a probe, or joins one of the same principal that is sent after this call. */
     public CompletionStage<Probe> probe(S3Request request, ObjectId id,
             AuthorizationKey authorizationKey) {
         boolean reads = !request.method().equals("HEAD");

@@ -21,8 +21,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One GET of one object, from the question whether what is held may be served to its last byte.
- * Requester's executor only.
+ * One GET of one object, from the cache lookup to the last byte. Requester's executor only.
  *
  * <pre>
  *             held? ──no──▶ discover ──own answer──────────────┐
@@ -32,8 +31,8 @@ import org.jspecify.annotations.Nullable;
  *              └──────────────yes──────────────────────────▲
  * </pre>
  *
- * <p>A version that changes before the first byte went out starts this over; afterwards the body is
- * cut. What may not be cached, or cannot be judged here, is relayed.
+ * <p>A version that changes before the first byte was sent restarts the read; afterwards the body
+ * is cut. Objects that may not be cached, and requests that the cache cannot judge, are relayed.
  */
 public final class ObjectRead {
     private static final int MAX_RESTARTS = 3;
@@ -101,8 +100,8 @@ public final class ObjectRead {
     }
 
     /**
-     * What was refused to another, or is as old as another's question, is asked for anew; so is
-     * what another learnt and a write has overtaken since.
+     * Continues after a discovery. Another request's result counts only if this request may be
+     * served from the cache now. Otherwise the store is asked again.
      */
     private void discovered(Discovery discovery) {
         ObjectMetadata metadata = discovery.own()
@@ -136,7 +135,7 @@ public final class ObjectRead {
         });
     }
 
-    /** @param held served although the backend does not answer, where the rule says so */
+    /** @param held served although the backend does not answer, if the rule allows that */
     void ask(@Nullable ObjectMetadata held) {
         probe(probe -> asked(probe, held));
     }
@@ -159,7 +158,7 @@ public final class ObjectRead {
                 serve(metadata);
             }
             case Probe.Uncacheable _ -> destination.uncacheable();
-            // The GET's own answer carries the error document that a HEAD cannot.
+            // Only the GET's own response carries the error document, which a HEAD has not.
             case Probe.Refused _ -> destination.refused();
             case Probe.Failed _ -> {
                 if (!servedStale(held)) {
@@ -199,7 +198,7 @@ public final class ObjectRead {
         }
         ReadPlan plan = ReadPlan.of(metadata, request.range());
         if (plan == null && size == 0) {
-            // Stores answer these in many ways, some with a part that has no bytes.
+            // Stores answer ranges of empty objects in many ways, some with an empty part.
             responseSink.fail(new S3Refusal(S3Error.INVALID_RANGE));
             return;
         }
@@ -211,14 +210,17 @@ public final class ObjectRead {
         scope.readAhead(plan);
     }
 
-    /** Clients hand on ETags without their quotes, too, and S3 takes them so. */
+    /** Compares an If-Match with an ETag: clients may leave the quotes out, and S3 accepts that. */
     private static boolean names(String ifMatch, String etag) {
         return ifMatch.equals(etag)
                 || (etag.length() == ifMatch.length() + 2 && etag.startsWith("\"")
                         && etag.startsWith(ifMatch, 1));
     }
 
-    /** What one principal is refused others may still read; what has changed nobody may. */
+    /**
+     * Forgets knowledge after a failed fill. A refusal concerns this principal only; a changed
+     * version concerns everybody.
+     */
     void forget(FillException cause) {
         if (cause.reason() == FillException.Reason.REFUSED) {
             services.grants().revoke(scope.grant());
@@ -227,7 +229,7 @@ public final class ObjectRead {
         }
     }
 
-    /** Begins anew: nothing of the answer has been sent. */
+    /** Restarts the read, of which no byte has been sent. */
     void restart(FillException cause) {
         forget(cause);
         if (++restarts > MAX_RESTARTS) {
@@ -237,13 +239,16 @@ public final class ObjectRead {
         }
     }
 
-    /** The bytes go elsewhere after all: nothing of them has been sent. */
+    /** Restarts the read with another destination; no byte has been sent. */
     void redirect(Destination other) {
         destination = other;
         start();
     }
 
-    /** As it begins anew: the same memory, which is not as it was any more. */
+    /**
+     * Sets the destination for the restarted read: the same memory, which may have been written
+     * already.
+     */
     void goOn(Destination begun) {
         destination = begun;
     }

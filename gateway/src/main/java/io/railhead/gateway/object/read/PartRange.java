@@ -17,8 +17,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The range of a part in its object, which only the store knows: a GET by {@code partNumber}
- * becomes one of a range, so that the client's memory can take it.
+ * Finds the byte range of a part, which only the store knows. A GET by {@code partNumber} becomes a
+ * ranged GET, whose length suits the client's memory.
  */
 final class PartRange {
     private static final String PARAMETER = "partNumber";
@@ -31,13 +31,13 @@ final class PartRange {
         return request.query().has(PARAMETER) && request.header("range") == null;
     }
 
-    /** Who takes what came of it, on the exchange's executor: one call. */
+    /** The receiver of the result, on the exchange's executor; exactly one call. */
     interface Found {
 
-        /** The same bytes by their range, of the version that has this part. */
+        /** Takes the request for the same bytes by range, of the version that has this part. */
         void at(S3Request ranged);
 
-        /** The store does not tell, or refuses. */
+        /** Takes the case that the store refuses or does not tell the range. */
         void unknown();
     }
 
@@ -92,7 +92,7 @@ final class PartRange {
             Matcher matcher = RANGE.matcher(told);
             return matcher.matches() ? matcher.group(1) : null;
         }
-        // Of an object that was not uploaded in parts, some stores say no more than its length.
+        // For an object that was not uploaded in parts, some stores send its length only.
         String length = answer.get("content-length");
         boolean isWhole = "1".equals(request.query().get(PARAMETER)) && length != null
                 && LENGTH.matcher(length).matches() && !answer.contains("x-amz-mp-parts-count");

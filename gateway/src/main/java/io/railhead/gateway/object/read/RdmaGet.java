@@ -14,8 +14,8 @@ import io.railhead.rdma.TransferException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Planned bytes into the client's memory. Until the first is posted it may still be declined.
- * Requester's executor only.
+ * Delivers planned bytes into the client's memory. Until the first write is posted the delivery may
+ * still be declined. Requester's executor only.
  */
 public final class RdmaGet implements RdmaDelivery.Outcome {
     private final ObjectRead read;
@@ -27,25 +27,25 @@ public final class RdmaGet implements RdmaDelivery.Outcome {
     private @Nullable RdmaDelivery delivery;
 
     /**
-     * Who hears how it ended: one of these, unless the read began anew. After {@link #begunAnew}
-     * with bytes written nothing is declined: who was told so would take the memory for untouched.
+     * The receiver of the end: exactly one call, unless the read restarts. After {@link #begunAnew}
+     * with bytes written no decline follows: the client would take its memory for unchanged.
      */
     public interface Client {
 
-        /** Every byte is there. */
+        /** Reports that every byte is in the memory. */
         void delivered(ReadPlan plan, CacheResult result);
 
-        /** Nothing was written, and none will be. */
+        /** Reports that no byte was written, and none will be. */
         void declined(String reason);
 
-        /** None is being written now, and the read begins anew. */
+        /** Reports that no write is under way, and that the read restarts. */
         void begunAnew(Written written);
 
-        /** Some bytes may have been written; none will be any more. */
+        /** Reports that bytes may have been written, and that no more will be. */
         void broken(S3Refusal error);
     }
 
-    /** @param plan clipped to the buffer */
+    /** @param plan clipped to the buffer's length */
     public RdmaGet(ObjectRead read, ReadPlan plan, CacheResult expected, RemoteBuffer buffer,
             Client client) {
         this.read = read;

@@ -17,7 +17,7 @@ import io.railhead.gateway.fill.VerifiedSource;
 import io.railhead.gateway.request.ResponseSink;
 import io.railhead.gateway.request.S3Request;
 
-/** The constants of one GET. */
+/** The unchanging values of one GET. */
 record ReadContext(ReadServices services, ResponseSink requester, S3Request request, ObjectId id,
         AuthorizationKey grant,
         BackendPageSource source) {
@@ -49,7 +49,7 @@ record ReadContext(ReadServices services, ResponseSink requester, S3Request requ
                 .read(read, verified(source, plan), requester.executor(), sink);
     }
 
-    /** Has fetched what will be asked for next, after what is asked for now. */
+    /** Starts read-ahead behind this request, after the request's own fills have begun. */
     void readAhead(ReadPlan plan) {
         if (plan.length() < plan.sizeBytes()) {
             ReadAhead.Reader reader = ReadRules.reader(request);
@@ -62,7 +62,7 @@ record ReadContext(ReadServices services, ResponseSink requester, S3Request requ
         }
     }
 
-    /** What it turned out to be once bytes are there: a fill may have been needed after all. */
+    /** Returns the final cache result: a fill may have been needed after all. */
     CacheResult settled(CacheResult expected) {
         return source.hasFetched() && expected != CacheResult.STALE ? CacheResult.MISS : expected;
     }

@@ -15,11 +15,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
-/** Decides which reads the cache may serve, and in whose name. */
+/** Decides which reads the cache may serve, and under whose identity. */
 public final class ReadRules {
     /**
-     * Headers whose meaning only the backend can judge, or whose answers are not for others. What
-     * an origin is told depends on the bucket's CORS rules, which only the backend has.
+     * Headers whose meaning only the backend can judge, or whose responses must not be shared. The
+     * response to an Origin header depends on the bucket's CORS rules, which only the backend has.
      */
     private static final List<String> ONLY_BACKEND = List.of("origin", "if-none-match",
             "if-modified-since",
@@ -39,7 +39,8 @@ public final class ReadRules {
         boolean plain = request.query()
                 .allNames(name -> name.equals("versionId") || name.equals("x-id")
                         || AnswerHead.isOverride(name));
-        // A version without a name is the current one to some stores, and writes would miss it.
+        // Some stores read an empty version id as the current version; a write would not invalidate
+        // that.
         boolean named = !request.query().has("versionId") || request.query().hasValue("versionId");
         boolean judged = isJudgedHere(request.headers());
         boolean oneRange = request.header("range") == null || request.range() != null;
@@ -52,7 +53,7 @@ public final class ReadRules {
                         || !request.hasStoresOwnHeader());
     }
 
-    /** Every read is asked this, as what follows: no garbage. */
+    /** Checks headers one by one: every read passes here, so nothing is allocated. */
     private static boolean isJudgedHere(Headers headers) {
         for (String name : ONLY_BACKEND) {
             if (headers.contains(name)) {
@@ -62,14 +63,17 @@ public final class ReadRules {
         return true;
     }
 
-    /** S3 allows overrides in signed requests only: its own error says so best. */
+    /**
+     * Returns whether the request overrides response headers. S3 allows that in signed requests
+     * only, and its own error says so best.
+     */
     static boolean hasOverride(S3Request request) {
         return !request.query().allNames(name -> !AnswerHead.isOverride(name));
     }
 
     /**
-     * Whether it takes nothing that the store was not asked about for it (RFC 9111 §5.2.1). Other
-     * directives of a request are not heard: S3 knows none.
+     * Returns whether the client demands revalidation (RFC 9111 §5.2.1). Other directives are
+     * ignored, as S3 ignores them.
      */
     static boolean asksAnew(S3Request request) {
         if (!request.headers().contains("cache-control")) {
@@ -86,14 +90,14 @@ public final class ReadRules {
         return anew[0];
     }
 
-    /** Whose place in an object it is. */
+    /** Returns the sequential reader that the request belongs to. */
     static ReadAhead.Reader reader(S3Request request) {
         return request.authentication() instanceof Authentication.Known known
                 ? new ReadAhead.Reader(known.principal().name(), known.principal().tenant())
                 : new ReadAhead.Reader("", "");
     }
 
-    /** Whom pages are fetched for. */
+    /** Returns the tenant that pages are fetched for. */
     public static String tenant(S3Request request) {
         return request.authentication() instanceof Authentication.Known known
                 ? known.principal().tenant()

@@ -37,7 +37,7 @@ public record ReadServices(Vertx vertx, Servability servability, NegativeCache a
 
     /**
      * Decides whether a GET is served without asking the store. An object that came by a ranged GET
-     * lacks its checksums: a client that wants them waits for a HEAD.
+     * lacks its checksums: a client that wants checksums waits for a HEAD.
      */
     boolean mayServe(ObjectMetadata held, S3Request request, AuthorizationKey reader) {
         return !ReadRules.asksAnew(request)
@@ -56,13 +56,13 @@ public record ReadServices(Vertx vertx, Servability servability, NegativeCache a
         return may;
     }
 
-    /** The same for a request whose bytes go another way. */
+    /** Returns the same services with another fabric. */
     public ReadServices withFabric(Fabric other) {
         return new ReadServices(vertx, servability, absences, revalidations, relay, other,
                 deadlines, metrics, pageBytes, runBytes);
     }
 
-    /** The same for requests that wait differently. */
+    /** Returns the same services with other deadlines. */
     public ReadServices withDeadlines(RdmaDeadlines others) {
         return new ReadServices(vertx, servability, absences, revalidations, relay, fabric,
                 others, metrics, pageBytes, runBytes);

@@ -21,8 +21,8 @@ import io.vertx.core.http.HttpServerResponse;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory that a token names, answered over HTTP: what is declined goes into the body, unless
- * bytes may have been written already.
+ * The client's memory that a token names, with the response over HTTP. A declined delivery goes
+ * into the body instead, unless bytes may have been written already.
  */
 public record TokenDestination(ReadServices services, HttpExchange exchange, S3Request request,
         RemoteBuffer buffer,
@@ -87,7 +87,10 @@ public record TokenDestination(ReadServices services, HttpExchange exchange, S3R
         exchange.fail(error);
     }
 
-    /** Where the object goes instead; null where the dialect's answer is an error, now given. */
+    /**
+     * Returns the HTTP body that the object goes into after a decline; null if the dialect answers
+     * with an error, which this call has sent.
+     */
     private @Nullable HttpBodyDestination declinedBody(String reason) {
         if (written == Written.PERHAPS_SOME) {
             breakOff(RdmaErrors.tooLateToDecline(reason));
@@ -104,7 +107,7 @@ public record TokenDestination(ReadServices services, HttpExchange exchange, S3R
         };
     }
 
-    /** What cannot be served from what is held either. */
+    /** Declines with a relayed body: the object cannot be served from the cache either. */
     void decline(String reason) {
         HttpBodyDestination body = declinedBody(reason);
         if (body != null && !exchange.isOver()) {
@@ -112,7 +115,7 @@ public record TokenDestination(ReadServices services, HttpExchange exchange, S3R
         }
     }
 
-    /** The object's own answer is there already. */
+    /** Declines with a response from the store that is at hand already. */
     void passDeclined(BackendResponse answer, String reason) {
         if (declinedBody(reason) == null) {
             BodyDrain.discard(answer.body());
@@ -127,7 +130,7 @@ public record TokenDestination(ReadServices services, HttpExchange exchange, S3R
         new UncachedRdmaGet(this).start();
     }
 
-    /** In the store's words; it may have changed its mind. */
+    /** Relays the request for the store's own error; the store may also serve it now. */
     @Override
     public void refused() {
         uncacheable();

@@ -12,8 +12,8 @@ import io.railhead.gateway.request.S3Request;
 import io.vertx.core.http.HttpServerResponse;
 
 /**
- * The rest of a body when the cache has no page for it: one GET of the same version, passed on as
- * it comes. Event loop only.
+ * The rest of a body for which the cache has no page: one GET of the same version, passed on as it
+ * comes. Event loop only.
  */
 final class UncachedBody {
     private final HttpExchange httpExchange;
@@ -21,7 +21,7 @@ final class UncachedBody {
     private final ReadPlan plan;
     private final HttpServerResponse response;
 
-    /** @param response its head is written already */
+    /** @param response the client's response, whose head is written already */
     UncachedBody(HttpExchange httpExchange, S3Request request, ReadPlan plan,
             HttpServerResponse response) {
         this.httpExchange = httpExchange;

@@ -19,7 +19,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Delivers the store's own response into the client's memory, where the cache may not serve. Event
+ * Delivers the store's own response into the client's memory, when the cache may not serve. Event
  * loop only.
  */
 final class UncachedRdmaGet implements RdmaDelivery.Outcome {
@@ -61,7 +61,7 @@ final class UncachedRdmaGet implements RdmaDelivery.Outcome {
         }
     }
 
-    /** Of the object's bytes, and nothing else, in the body; -1 where it has anything else. */
+    /** Returns the number of the object's bytes in the body; -1 if the body holds anything else. */
     private static long length(BackendResponse answer) {
         String length = answer.headers().get("content-length");
         boolean plain = answer.status() == 200
@@ -73,7 +73,7 @@ final class UncachedRdmaGet implements RdmaDelivery.Outcome {
         }
     }
 
-    /** Nothing was written: the body is still there to be passed on. */
+    /** Declines before any write, and passes the unread body on. */
     private void giveUp(BackendResponse unread, String reason) {
         memory.passDeclined(unread, reason);
     }
@@ -120,7 +120,7 @@ final class UncachedRdmaGet implements RdmaDelivery.Outcome {
         response.end();
     }
 
-    /** Clients would check them against the empty body. */
+    /** Removes checksums: clients would compare them with the empty body. */
     private static void hideChecksums(MultiMap headers) {
         List.copyOf(headers.names())
                 .stream()
@@ -128,7 +128,7 @@ final class UncachedRdmaGet implements RdmaDelivery.Outcome {
                 .forEach(headers::remove);
     }
 
-    /** Its body was begun, so that the object is asked for anew. */
+    /** Declines after the body was begun, so the object is requested again. */
     @Override
     public void declined(String reason) {
         memory.decline(reason);

@@ -24,42 +24,42 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One object brought into the cache and given to nobody: a read like any other, whose bytes are let
- * go as they come. It goes on run by run, and waits between them for its rate with no page leased.
- * Context's event loop only, but for {@link #start} and {@link #cancel}.
+ * Brings one object into the cache and delivers it to nobody. It is a read like any other, whose
+ * bytes are released as they come. It proceeds run by run; while it waits for its rate, it leases
+ * no page. The context's event loop only, except for {@link #start} and {@link #cancel}.
  */
 public final class WarmRead implements Destination, ResponseSink, RangeReader.Sink {
     private static final Logger LOG = LoggerFactory.getLogger(WarmRead.class);
 
-    /** What became of it. */
+    /** The end of a warm read. */
     public enum Outcome {
-        /** All of it was held already. */
+        /** All pages were cached already. */
         HELD,
         FILLED,
-        /** It may not be cached, or cannot be. */
+        /** The object may not be cached, or cannot be. */
         NOT_CACHED,
-        /** The store does not let the caller read it, or does not have it. */
+        /** The store refuses the caller, or has no such object. */
         REFUSED,
-        /** More of it would evict something. */
+        /** More pages would evict others. */
         FULL,
         FAILED,
         CANCELLED
     }
 
-    /** How much may be fetched, and when. Any thread. */
+    /** The limits of amount and rate. Any thread. */
     public interface Gate {
 
-        /** Takes room for so many bytes; false where they would evict something. */
+        /** Reserves room for so many bytes; false if they would evict other pages. */
         boolean tryReserve(ObjectId id, long bytes);
 
-        /** Gives room back that was taken, once it is used or is not needed. */
+        /** Returns reserved room that is used or not needed. */
         void release(long bytes);
 
         /** Runs {@code then} once the rate allows so many bytes more. */
         void whenAllowed(long bytes, Runnable then);
     }
 
-    /** Hears the end, once; {@code detail} says more of a failure, and else is "". */
+    /** Receives the end, once; {@code detail} describes a failure and is "" otherwise. */
     @FunctionalInterface
     public interface End {
         void ended(Outcome outcome, long fetchedBytes, String detail);
@@ -91,7 +91,7 @@ public final class WarmRead implements Destination, ResponseSink, RangeReader.Si
         this.id = request.objectId();
     }
 
-    /** @param sizeBytes as far as is known; else -1 */
+    /** @param sizeBytes the object's size if known, else -1 */
     public void start(long sizeBytes) {
         executor().execute(() -> begin(sizeBytes));
     }
@@ -102,7 +102,7 @@ public final class WarmRead implements Destination, ResponseSink, RangeReader.Si
             finish(Outcome.NOT_CACHED, "");
             return;
         }
-        // The question that finds out about the object brings its first run.
+        // The discovery request brings the first run with it.
         paidTo = sizeBytes < 0 ? services.runBytes() : Math.min(services.runBytes(), sizeBytes);
         if (isHeld(services.cache(), id)) {
             paidTo = 0;
@@ -110,7 +110,7 @@ public final class WarmRead implements Destination, ResponseSink, RangeReader.Si
         pass(paidTo, () -> new ObjectRead(services, request, this).start());
     }
 
-    /** Whether a version of it is held whole, whichever it is. */
+    /** Returns whether any version of the object is cached whole. */
     private static boolean isHeld(ObjectCache cache, ObjectId id) {
         ObjectMetadata known = cache.find(id);
         return known != null && cache.holds(known.version(), 0, known.version().sizeBytes());
@@ -140,7 +140,7 @@ public final class WarmRead implements Destination, ResponseSink, RangeReader.Si
         next();
     }
 
-    /** The next run that is not held. */
+    /** Continues with the next run that is not cached. */
     private void next() {
         ReadPlan whole = plan;
         if (over || whole == null) {
@@ -149,7 +149,7 @@ public final class WarmRead implements Destination, ResponseSink, RangeReader.Si
         while (at < whole.to()
                 && services.cache().holds(whole.metadata().version(), at, runEnd())) {
             if (at < paidTo) {
-                // The answer to the question is there already.
+                // The discovery has fetched this run already.
                 fetched += runEnd() - at;
             }
             at = runEnd();
@@ -242,7 +242,7 @@ public final class WarmRead implements Destination, ResponseSink, RangeReader.Si
         finish(Outcome.FAILED, String.valueOf(cause.getMessage()));
     }
 
-    /** Nothing is fetched any more that nobody else waits for. Any thread. */
+    /** Cancels the read; fetches that no other request waits for are stopped. Any thread. */
     public void cancel() {
         executor().execute(() -> finish(Outcome.CANCELLED, ""));
     }

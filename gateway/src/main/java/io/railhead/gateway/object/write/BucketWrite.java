@@ -9,8 +9,8 @@ import io.railhead.gateway.relay.Relay;
 import io.railhead.gateway.request.S3Request;
 
 /**
- * A relayed request that may change keys which it does not name in its head, such as an upload by
- * an HTML form: nothing learnt of its bucket before it has ended is served without asking.
+ * A relayed request that may change keys which its head does not name, such as an upload by an HTML
+ * form. Afterwards every object of the bucket is revalidated before it is served.
  */
 public final class BucketWrite implements Operation {
     private final Relay relay;
@@ -26,7 +26,7 @@ public final class BucketWrite implements Operation {
         relay.forward(httpExchange, request, outcome -> ended(request, outcome));
     }
 
-    /** The same with a body that is read already in part. */
+    /** Forwards a request whose body has been read in part. */
     public void forward(HttpExchange httpExchange, S3Request request, RequestBody body,
             Payload payload) {
         relay.forward(httpExchange, request, payload, body, outcome -> ended(request, outcome));

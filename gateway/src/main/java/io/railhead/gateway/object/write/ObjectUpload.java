@@ -8,7 +8,7 @@ import io.railhead.gateway.object.read.ReadServices;
 import io.railhead.gateway.relay.Relay;
 import io.railhead.gateway.request.S3Request;
 
-/** PutObject whose body comes over HTTP; what it uploads is kept where the rule says so. */
+/** PutObject with its body over HTTP; the uploaded bytes are cached if the rule says so. */
 public final class ObjectUpload implements Operation {
     private final ReadServices services;
 

@@ -11,8 +11,8 @@ import io.railhead.gateway.request.KeyReadings;
 import io.railhead.gateway.request.S3Request;
 
 /**
- * A relayed request that changes one object or its metadata: the answer comes after the backend's,
- * and nothing learnt before it is served after it.
+ * A relayed request that changes one object or its metadata. The client's response follows the
+ * backend's, and knowledge from before the write is not served after it.
  */
 public final class ObjectWrite implements Operation {
     private final Relay relay;
@@ -34,7 +34,7 @@ public final class ObjectWrite implements Operation {
         }
     }
 
-    /** @param id of what it names, which need not be all that it changes */
+    /** @param id the object that the request names, which need not be all that it changes */
     public static ObjectCache.Write begin(ObjectCache cache, S3Request request, ObjectId id) {
         ObjectCache.Write write = cache.beginWrite(id);
         if (!request.hasStoresOwnHeader() && !KeyReadings.isAmbiguous(id.key())) {
@@ -43,12 +43,15 @@ public final class ObjectWrite implements Operation {
         return outcome -> {
             cache.endBucketWrite(id.backend(), id.bucket(), outcome);
             write.end(outcome);
-            // What was sent need not be what the key holds now.
+            // The bytes that were sent need not be the key's content now.
             return ObjectCache.DISTURBED;
         };
     }
 
-    /** A deletion or a copy is one by its head: a store may have done it without the body. */
+    /**
+     * Returns the outcome of a write. A deletion or a copy needs no body: the store may have
+     * performed it although the body was not sent.
+     */
     static WriteOutcome outcomeOf(S3Request request, Relay.Outcome outcome) {
         boolean isInTheHead = request.method().equals("DELETE")
                 || request.header("x-amz-copy-source") != null;
@@ -69,9 +72,10 @@ public final class ObjectWrite implements Operation {
         int status = answer.status();
         return switch (status) {
             case 501 -> WriteOutcome.REFUSED;
-            // Somebody on the way has lost patience.
+            // A proxy on the way may have timed out after the store's work.
             case 408 -> WriteOutcome.UNKNOWN;
-            // The store's own refuses; a proxy, as we are, says it of a connection that broke, too.
+            // With a store's request id, 503 is a refusal. A proxy, such as this gateway, also
+            // sends it for a broken connection.
             case 503 -> answer.headers().contains("x-amz-request-id")
                     && !answer.headers().contains("x-railhead-request-id")
                             ? WriteOutcome.DONE

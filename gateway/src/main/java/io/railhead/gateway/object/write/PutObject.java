@@ -19,7 +19,7 @@ import io.railhead.rdma.RemoteBuffer;
 import io.vertx.core.http.HttpServerResponse;
 
 /**
- * PutObject and UploadPart: the body comes over HTTP, or is read out of the memory that a token
+ * PutObject and UploadPart: the body comes over HTTP, or is read from the memory that a token
  * names.
  */
 public final class PutObject implements Operation {
@@ -28,7 +28,7 @@ public final class PutObject implements Operation {
     private final Operation overHttp;
     private final TokenOperation kind;
 
-    /** @param overHttp what happens to a request without a token */
+    /** @param overHttp handles requests without a token */
     public PutObject(ReadServices services, TokenAdmission admission, Operation overHttp,
             TokenOperation kind) {
         this.services = services;
@@ -42,7 +42,8 @@ public final class PutObject implements Operation {
         switch (admission.admit(request, kind,
                 httpExchange.connection())) {
             case TokenAdmission.NoToken _ -> overHttp.handle(httpExchange, request);
-            // No dialect declines an upload inline: a body-less PUT forwarded is an empty object.
+            // No dialect declines an upload inline: forwarding a PUT without its body would store
+            // an empty object.
             case TokenAdmission.Inline(String reason) ->
                 throw new IllegalStateException("inline upload: " + reason);
             case TokenAdmission.Admitted(RemoteBuffer buffer, Dialect dialect) ->

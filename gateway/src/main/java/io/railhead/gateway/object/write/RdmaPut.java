@@ -28,9 +28,9 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 
 /**
- * PutObject or UploadPart whose body is read out of the client's memory. The backend's answer is
- * the promise, and the last byte goes to it only when everything that was declared about the body
- * has proved true. Requester's executor only.
+ * PutObject or UploadPart whose body is read from the client's memory. The client's response
+ * follows the backend's. The last byte reaches the backend only after the whole body matched its
+ * declared length and checksums. Requester's executor only.
  */
 public final class RdmaPut {
     private final ReadServices services;
@@ -41,25 +41,25 @@ public final class RdmaPut {
     private final Client client;
     private final BodyReader reader;
 
-    /** Who hears how it ended: one of these, once nothing reads the buffer any more. */
+    /** The receiver of the end: exactly one call, after the last access to the buffer. */
     public interface Client {
 
-        /** The backend has it. The answer's body is thrown away already. */
+        /** Reports success. The response's body has been discarded already. */
         void received(BackendResponse answer);
 
-        /** The backend's own refusal, its body still to be taken. */
+        /** Reports the backend's refusal, whose body must still be read. */
         void refused(BackendResponse answer);
 
         /**
-         * It was not finished.
+         * Reports an upload that was not finished.
          *
-         * @param cause with an {@code S3Refusal} whose body failed, nothing was stored
+         * @param cause an {@code S3Refusal} if the body failed its checks: then nothing was stored
          */
         void broken(Throwable cause);
     }
 
     /**
-     * Throws {@code S3Refusal} where what is declared about the body cannot be.
+     * Throws {@code S3Refusal} if the declarations about the body are invalid.
      *
      * @param kind PUT or PART
      */
@@ -75,7 +75,8 @@ public final class RdmaPut {
     }
 
     public void start() {
-        // What cannot be sent on is refused before anything is begun that would have to end.
+        // Headers that cannot be forwarded are refused before a transfer exists that would have to
+        // be ended.
         Headers headers = ForwardedHeaders.toBackend(request.headers());
         Transfer transfer;
         try {
@@ -115,7 +116,7 @@ public final class RdmaPut {
                         })));
     }
 
-    /** What cannot even be sent has an end like any other. */
+    /** Sends the request; a failure to send completes the stage as any other failure does. */
     private CompletionStage<BackendResponse> send(BackendRequest forwarded) {
         try {
             return request.route().backend().send(forwarded);
@@ -124,7 +125,10 @@ public final class RdmaPut {
         }
     }
 
-    /** The declared checksums are of the bytes in the client's memory, not of the empty body. */
+    /**
+     * Checks declared checksums against the bytes in the client's memory, not against the empty
+     * body.
+     */
     private static BodyReader reader(Authentication authentication, Headers headers,
             long length) {
         return BodyReader.openPlain(declared(authentication), headers.toBuilder()
@@ -132,7 +136,9 @@ public final class RdmaPut {
                 .build());
     }
 
-    /** Of the memory only a digest can speak, and not one of the empty body. */
+    /**
+     * Returns the signed digest if it describes the memory: the digest of the empty body does not.
+     */
     private static PayloadSigning declared(Authentication authentication) {
         return authentication instanceof Authentication.Signed signed
                 && signed.payload() instanceof PayloadSigning.Digest digest

@@ -21,9 +21,9 @@ import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 
 /**
- * A PutObject's body, copied into pages on its way to the store, and served from them once a HEAD,
- * sent after the store's response, has confirmed version and size. Whatever stands in the way, the
- * upload itself goes on. Executor only.
+ * A PutObject's body that is copied into pages on its way to the store. The pages are served after
+ * a HEAD, sent after the store's response, has confirmed version and size. A failure of the copy
+ * never fails the upload. Executor only.
  */
 final class WriteThroughUpload {
     private final ReadServices services;
@@ -38,7 +38,7 @@ final class WriteThroughUpload {
         this.request = request;
     }
 
-    /** The body, seen as it passes where it may be kept. */
+    /** Returns the body, with a copy into pages if the rule allows that. */
     Publisher<ByteBuffer> tap(Publisher<ByteBuffer> body, long length) {
         if (!mayKeep(length)) {
             return body;
@@ -67,9 +67,9 @@ final class WriteThroughUpload {
     }
 
     /**
-     * The store has answered, or has not; called once.
+     * Ends the upload with the store's response, or null without one; called once.
      *
-     * @param generation what ended the write returned
+     * @param generation the write epoch that the write's end returned
      */
     void settle(@Nullable BackendResponse answer, long generation) {
         StagedUpload upload = staged;
@@ -122,7 +122,7 @@ final class WriteThroughUpload {
         }
     }
 
-    /** Copies what passes; the bytes themselves are handed on untouched. */
+    /** Copies the bytes that pass, and forwards them unchanged. */
     private record Copying(Subscriber<? super ByteBuffer> to,
             StagedUpload staged) implements Subscriber<ByteBuffer> {
 

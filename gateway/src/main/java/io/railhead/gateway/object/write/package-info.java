@@ -1,4 +1,6 @@
-/** Writes of objects: uploads, copies and parts, relayed, and kept where a rule says so. */
+/**
+ * Writes of objects: uploads, copies and parts, which are relayed, and cached if a rule says so.
+ */
 @NullMarked
 package io.railhead.gateway.object.write;
 

@@ -18,7 +18,7 @@ import io.vertx.core.http.HttpServerResponse;
 import java.util.Map;
 
 /**
- * The connect dialect's two paths: a queue pair is paired before its requests, which then carry an
+ * The two paths of the connect dialect. A queue pair is paired first; later requests then carry an
  * {@code rc:} token. Event loop only.
  */
 public final class ConnectPaths {
@@ -31,13 +31,13 @@ public final class ConnectPaths {
     private final boolean isServed;
     private final PairingAdmission admission;
 
-    /** @param isServed or all is declined */
+    /** @param isServed false if every request is declined */
     public ConnectPaths(boolean isServed, PairingAdmission admission) {
         this.isServed = isServed;
         this.admission = admission;
     }
 
-    /** By their raw paths. */
+    /** Returns the handlers by their raw paths. */
     public Map<String, DialectPath> table() {
         return Map.of("/.s3rdma-rc/connect", this::connect, "/.s3rdma-rc/disconnect",
                 this::disconnect);

@@ -10,7 +10,8 @@ import io.railhead.rdma.session.ClientSession;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request's view of a fabric: its transfer is summed up. A request that begins anew does too.
+ * One request's view of a fabric, which computes a checksum of the transfer, and a new one if the
+ * request restarts.
  */
 final class Crc64Fabric implements Fabric {
     private final Fabric under;
@@ -20,7 +21,7 @@ final class Crc64Fabric implements Fabric {
         this.under = under;
     }
 
-    /** Of the transfer that was begun last. */
+    /** Returns the checksum header of the latest transfer. */
     String header() {
         Crc64Transfer transfer = last;
         if (transfer == null) {

@@ -13,16 +13,16 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A transfer that computes CRC-64/NVME of what moves, in the order in which it is handed over.
- * Virtual threads compute, one after the other: at about 1.3 GB/s a page takes longer than an event
- * loop may.
+ * A transfer that computes CRC-64/NVME of the moved bytes, in the order of the calls. Virtual
+ * threads compute one after the other: at about 1.3 GB/s a page takes longer than an event loop may
+ * block.
  */
 final class Crc64Transfer implements Transfer {
     private static final String PREFIX = "CRC64NVME ";
 
     private final Transfer under;
     private final Crc64Nvme checksum = new Crc64Nvme();
-    /** Ends with what is being computed and handed on; each waits for the one before. */
+    /** Completes with the latest computation and hand-over; each waits for the one before. */
     private CompletableFuture<Void> computed = CompletableFuture.completedFuture(null);
     private volatile boolean fenced;
 
@@ -61,8 +61,8 @@ final class Crc64Transfer implements Transfer {
     }
 
     /**
-     * Adds the slice, then hands it on, whatever became of the one before; a fence waits for that,
-     * and what it overtakes is closed.
+     * Adds the slice to the checksum, then passes it on, even if an earlier slice failed. A fence
+     * waits for the step under way; later slices are closed.
      */
     private synchronized void compute(PageSlice ownedSlice, CompletableFuture<?> outcome,
             Runnable handOn) {
@@ -94,7 +94,7 @@ final class Crc64Transfer implements Transfer {
         }
     }
 
-    /** Of all that has moved, once it has: as the dialect's header says it. */
+    /** Returns the checksum of all moved bytes in the dialect's header form. */
     String header() {
         return PREFIX + Base64.getEncoder()
                 .encodeToString(

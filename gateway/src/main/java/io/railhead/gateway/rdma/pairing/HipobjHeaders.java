@@ -17,7 +17,7 @@ final class HipobjHeaders {
     static final String QPN = "x-amz-rdma-qpn";
     static final String MR_ADDRESS = "x-amz-rdma-mr-addr";
     static final String MR_KEY = "x-amz-rdma-mr-rkey";
-    /** A work request's length has 31 bits that all adapters know. */
+    /** The length of a work request, which all adapters support up to 31 bits. */
     static final long MAX_BYTES = Integer.MAX_VALUE;
     private static final Pattern SUFFIX = Pattern.compile(":[0-9a-fA-F]{1,16}:[0-9a-fA-F]{1,16}");
     private static final Pattern SESSION_ID = Pattern.compile("[0-9a-fA-F]{32}");
@@ -27,10 +27,10 @@ final class HipobjHeaders {
     private HipobjHeaders() {}
 
     /**
-     * The first of the two requests.
+     * The headers of PREPARE, the first of the two requests.
      *
-     * @param target as an S3 request's: path and query, percent-encoded
-     * @param offset in the object of the first byte; a PUT has none
+     * @param target path and query of an S3 request, percent-encoded
+     * @param offset the first byte's offset in the object; 0 for a PUT
      */
     record Prepare(RcDescriptor descriptor, int psn, int cookie, boolean isPut, String target,
             long bytes, long offset) {
@@ -44,20 +44,20 @@ final class HipobjHeaders {
             }
         }
 
-        /** The Range header of what it asks for. */
+        /** Returns the equivalent Range header. */
         String range() {
             return "bytes=" + offset + "-" + (offset + bytes - 1);
         }
     }
 
     /**
-     * The second: the client is ready.
+     * The headers of READY, the second request.
      *
-     * @param address of the client's memory, as {@code key} names it
+     * @param address the client's memory address, which {@code key} grants access to
      */
     record Ready(String session, int cookie, int queuePair, long address, int key) {}
 
-    /** Throws {@link IllegalArgumentException} that says what is wrong. */
+    /** Parses PREPARE's headers. Throws {@link IllegalArgumentException} that names the fault. */
     static Prepare prepare(Headers headers) {
         String token = require(headers, "x-amz-rdma-token");
         int suffix = token.indexOf(':');
@@ -91,7 +91,7 @@ final class HipobjHeaders {
         return Long.parseLong(text);
     }
 
-    /** Throws {@link IllegalArgumentException} that says what is wrong. */
+    /** Parses READY's headers. Throws {@link IllegalArgumentException} that names the fault. */
     static Ready ready(Headers headers) {
         return new Ready(session(headers), Hex.cookie(require(headers, COOKIE)),
                 (int) Hex.upTo(ADDRESS_DIGITS, require(headers, QPN)),
@@ -99,7 +99,7 @@ final class HipobjHeaders {
                 (int) Hex.upTo(KEY_DIGITS, require(headers, MR_KEY)));
     }
 
-    /** Throws {@link IllegalArgumentException} that says what is wrong. */
+    /** Parses the session id. Throws {@link IllegalArgumentException} that names the fault. */
     static String session(Headers headers) {
         String session = require(headers, SESSION);
         if (!SESSION_ID.matcher(session).matches()) {

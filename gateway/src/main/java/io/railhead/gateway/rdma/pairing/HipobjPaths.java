@@ -25,11 +25,11 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * hipobj-rc-v2: PREPARE pairs a queue pair for one transfer, READY makes it, CANCEL gives it up.
- * Event loop only; the table of prepared transfers is shared by all loops.
+ * The paths of hipobj-rc-v2: PREPARE pairs a queue pair for one transfer, READY runs the transfer,
+ * CANCEL abandons it. Event loop only; all loops share the table of prepared transfers.
  */
 public final class HipobjPaths {
-    /** Uploads of parts are served too. */
+    /** Multipart uploads are supported. */
     static final String CAPABILITIES = "mp";
     private static final PairingDialect DIALECT = PairingDialect.HIPOBJ;
     private static final int OK = 200;
@@ -41,14 +41,14 @@ public final class HipobjPaths {
     private final HipobjSite site;
     private final Map<String, HipobjSession> prepared = new ConcurrentHashMap<>();
 
-    /** @param isServed or all is declined */
+    /** @param isServed false if every request is declined */
     public HipobjPaths(boolean isServed, PairingAdmission admission, HipobjSite site) {
         this.isServed = isServed;
         this.admission = admission;
         this.site = site;
     }
 
-    /** By their raw paths. */
+    /** Returns the handlers by their raw paths. */
     public Map<String, DialectPath> table() {
         return Map.of("/.hipobj-rc/prepare", this::prepare, "/.hipobj-rc/ready", this::ready,
                 "/.hipobj-rc/cancel", this::cancel);
@@ -84,7 +84,7 @@ public final class HipobjPaths {
             pair(httpExchange, pairing, asked, target);
             return;
         }
-        // A client that is ready waits for its bytes alone: what is not there is said before.
+        // A client that is ready waits for bytes only, so errors must be reported before pairing.
         HipobjRead destination = new HipobjRead(admission, httpExchange, request,
                 (_, _, _) -> pair(httpExchange, pairing, asked, target));
         if (ReadRules.isCacheable(request)) {
@@ -101,7 +101,10 @@ public final class HipobjPaths {
                 : null;
     }
 
-    /** The request that the client's stands for, which it may make, by RDMA. */
+    /**
+     * Returns the S3 request that the headers describe, after checking that the caller may make it
+     * by RDMA.
+     */
     private S3Request allowed(HttpExchange httpExchange, HipobjTarget target,
             Authentication.Signed caller) {
         S3Request request = target.request(site, httpExchange, caller);
@@ -193,7 +196,7 @@ public final class HipobjPaths {
         }
     }
 
-    /** The caller's own; another's is answered as one that never was. */
+    /** Returns the caller's own session; another caller's is answered like an unknown one. */
     private HipobjSession require(Pairing pairing, Authentication.Signed caller, String id) {
         try {
             PairedSession pairedSession = pairing.require(caller.principal().name(), id);
@@ -209,7 +212,7 @@ public final class HipobjPaths {
 
     // ---- CANCEL
 
-    /** What is over already is cancelled, too. */
+    /** Cancels a transfer; one that is over already counts as cancelled. */
     private void cancel(HttpExchange httpExchange, RequestHead head,
             Authentication authentication) {
         Authentication.Signed caller = caller(httpExchange, head, authentication);

@@ -16,14 +16,13 @@ import io.railhead.gateway.request.ResponseSink;
 import io.railhead.gateway.request.S3Request;
 
 /**
- * An object that hipobj's client asks for: looked for when it prepares, and delivered when it is
- * ready. The dialect has no bodies: what would go into one is declined, and a store's refusal
- * passed on.
+ * A hipobj client's GET: looked up at PREPARE, delivered at READY. The dialect has no bodies: a
+ * body's delivery is declined, and a store's refusal passed on.
  */
 record HipobjRead(PairingAdmission admission, HttpExchange exchange, S3Request request,
         Delivery delivery) implements Destination {
 
-    /** What is done once it is known that the object is there and may be read. */
+    /** The step that follows once the object is found and may be read. */
     interface Delivery {
         void deliver(ObjectRead read, ReadPlan plan, CacheResult expected);
     }
@@ -47,7 +46,7 @@ record HipobjRead(PairingAdmission admission, HttpExchange exchange, S3Request r
         decline("uncacheable");
     }
 
-    /** In the store's words: it is asked for one byte, which it will not give. */
+    /** Gets the store's own error by a request for one byte, which the store will refuse. */
     @Override
     public void refused() {
         ask("bytes=0-0");

@@ -22,17 +22,20 @@ import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One transfer of hipobj's, from READY to its answer. Event loop only.
+ * One hipobj transfer, from READY to its response. Event loop only.
  *
  * <pre>
  *   GET:  bytes written ──▶ cookie written ──▶ answered
  *   PUT:  the client has written, and said its cookie ──▶ its right revoked ──▶ stored ──▶ answered
  * </pre>
  *
- * However it ends, its session does too, and then its queue pair: a client that fails asks anew.
+ * The session and its queue pair end with the transfer; after a failure the client starts again.
  */
 final class HipobjReady {
-    /** A client's adapter may not have heard yet that its write arrived. */
+    /**
+     * The queue pair outlives the response: a client's adapter may still be acknowledging its
+     * write.
+     */
     private static final long LINGER_MILLIS = 1000;
     private static final int OK = 200;
 
@@ -57,7 +60,7 @@ final class HipobjReady {
 
     // ---- GET
 
-    /** @param window of the client's memory, as long as what it asked for */
+    /** @param window the client's memory, of the requested length */
     void get(RemoteBuffer window) {
         HipobjRead[] self = new HipobjRead[1];
         HipobjRead destination = new HipobjRead(admission, httpExchange, request,
@@ -110,7 +113,7 @@ final class HipobjReady {
 
         @Override
         public void begunAnew(Written written) {
-            // The client waits for the one answer; what is declined is an error here.
+            // The dialect has no fallback: a decline is answered with an error.
         }
 
         @Override
@@ -209,7 +212,7 @@ final class HipobjReady {
         return response;
     }
 
-    /** What the client says of its memory. Throws {@code TransferException}. */
+    /** Returns the client's memory as READY describes it. Throws {@code TransferException}. */
     static RemoteBuffer window(HipobjSession session, HipobjHeaders.Ready ready) {
         if (ready.queuePair() != session.target().asked().descriptor().queuePair()) {
             throw new TransferException(TransferException.Reason.UNKNOWN_SESSION,

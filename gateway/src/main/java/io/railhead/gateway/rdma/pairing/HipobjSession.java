@@ -5,7 +5,7 @@ import io.railhead.protocol.message.EndReason;
 import io.railhead.rdma.pairing.PairedSession;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** One transfer of hipobj's between its two requests. Any thread. */
+/** One hipobj transfer between its two requests. Any thread. */
 final class HipobjSession {
     private final PairedSession pairedSession;
     private final HipobjTarget target;
@@ -25,8 +25,8 @@ final class HipobjSession {
     }
 
     /**
-     * Once: a session is for one transfer. Whatever this exchange is answered, the session ends
-     * before its client hears of it; and where nobody hears.
+     * Starts the session's one transfer; false if it has started already. The session ends before
+     * the response's head is sent, or when the client disconnects.
      */
     boolean tryReady(HttpExchange httpExchange) {
         if (!ready.compareAndSet(false, true)) {
@@ -38,7 +38,7 @@ final class HipobjSession {
         return true;
     }
 
-    /** The answer leaves it open: the caller ends it later. */
+    /** Keeps the session open beyond the response; the caller must end it later. */
     void outlive(HttpExchange httpExchange) {
         httpExchange.request().response().headersEndHandler(null);
     }

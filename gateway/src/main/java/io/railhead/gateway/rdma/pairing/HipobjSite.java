@@ -5,7 +5,7 @@ import io.railhead.gateway.object.read.ReadServices;
 import io.railhead.gateway.request.Routes;
 
 /**
- * The services that hipobj's transfers use.
+ * The services that hipobj transfers use.
  *
  * @param reads with the deadlines of clients that wait a minute
  */

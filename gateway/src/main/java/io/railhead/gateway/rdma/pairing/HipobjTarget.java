@@ -13,16 +13,16 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * The S3 request that hipobj's headers stand for: a ranged GET of an object, a PUT, or an
- * UploadPart. Nothing else is moved by RDMA here.
+ * The S3 request that hipobj headers describe: a ranged GET, a PUT or an UploadPart of an object.
+ * No other request is served by RDMA.
  */
 record HipobjTarget(HipobjHeaders.Prepare asked, Address address, Query query, String path) {
     private static final Set<String> OF_GET = Set.of("versionId");
     private static final Set<String> OF_PART = Set.of("uploadId", "partNumber");
-    /** What no store calls a bucket could mean another path there. */
+    /** Bucket names that no store could read as another path. */
     private static final Pattern BUCKET = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,254}");
 
-    /** Throws {@link IllegalArgumentException} for what is no such request. */
+    /** Parses the target. Throws {@link IllegalArgumentException} if it is no such request. */
     static HipobjTarget of(HipobjHeaders.Prepare asked) {
         String target = asked.target();
         if (!target.startsWith("/")) {

@@ -24,9 +24,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Admits queue pairs of callers: the caller has signed just now, for the first time, all RDMA
- * fields, and the queue pair is at its own address, or at one on its principal's list. Any thread;
- * everything refused or declined is counted with its reason.
+ * Admits queue pairs. The caller must have signed all RDMA fields just now, in a request that is no
+ * replay. The queue pair must be at the caller's own address, or at one on the principal's list.
+ * Any thread; every refusal and decline is counted with its reason.
  */
 public final class PairingAdmission {
     private static final String RDMA_HEADERS = "x-amz-rdma-";
@@ -38,9 +38,9 @@ public final class PairingAdmission {
     private final Metrics metrics;
 
     /**
-     * @param fabric whose queue pairs are paired
-     * @param replayGuard of requests that pair
-     * @param reasonAgainst why there may be no sessions now; null if there may
+     * @param fabric the fabric that pairs queue pairs
+     * @param replayGuard the guard of pairing requests
+     * @param reasonAgainst why sessions are not allowed now; null if they are
      */
     public PairingAdmission(Fabric fabric, ClientSessions clientSessions, ReplayGuard replayGuard,
             Supplier<@Nullable String> reasonAgainst, Metrics metrics) {
@@ -59,7 +59,7 @@ public final class PairingAdmission {
         }
         switch (authentication) {
             case Authentication.Signed _,Authentication.Anonymous _ -> {
-                // Judged below.
+                // Checked below.
             }
             case Authentication.Named _,Authentication.PassedThrough _,Authentication.Proven _ ->
                 throw decline(dialect, "authentication");
@@ -82,7 +82,10 @@ public final class PairingAdmission {
         return name.startsWith(RDMA_HEADERS) && !signed.signedHeaders().contains(name);
     }
 
-    /** What pairs now; throws in the dialect's form where nothing does, or not for this caller. */
+    /**
+     * Returns the pairing that serves this caller now; throws in the dialect's form if there is
+     * none.
+     */
     Pairing requirePairing(PairingDialect dialect, Principal caller) {
         String reason = reasonAgainst.get();
         if (reason != null) {
@@ -115,7 +118,7 @@ public final class PairingAdmission {
         return error;
     }
 
-    /** What is wrong with what a header says. */
+    /** Returns the refusal of a malformed header. */
     S3Refusal malformed(String message) {
         return refuse("malformed", new S3Refusal(S3Error.INVALID_RDMA_TOKEN, message));
     }
@@ -124,7 +127,7 @@ public final class PairingAdmission {
         metrics.rdmaRequests.labels(dialect.label(), result).inc();
     }
 
-    /** Why nothing was paired, or no session found. */
+    /** Converts a failure to pair or to find a session. */
     S3Refusal error(PairingDialect dialect, Throwable failure) {
         Throwable cause = failure instanceof CompletionException && failure.getCause() != null
                 ? failure.getCause()
@@ -145,7 +148,7 @@ public final class PairingAdmission {
         };
     }
 
-    /** The header's value; throws where it is missing. */
+    /** Returns a header's value; throws if it is missing. */
     String require(Headers headers, String name) {
         String value = headers.get(name);
         if (value == null) {

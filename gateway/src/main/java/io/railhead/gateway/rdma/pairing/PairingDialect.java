@@ -5,7 +5,8 @@ import io.railhead.gateway.s3.S3Refusal;
 import java.util.Map;
 
 /**
- * The two families of clients, as metrics name them, and how each is told that there is no RDMA.
+ * The two client families that pair, by their names in metrics, and the form in which each is
+ * declined.
  */
 enum PairingDialect {
     CONNECT("connect"),

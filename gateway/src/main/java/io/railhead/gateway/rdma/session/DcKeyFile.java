@@ -9,13 +9,19 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The DC key as it is configured, and whether it can be used among several tenants. */
+/**
+ * Reads the DC key that is configured, and decides whether several tenants may share the gateway
+ * with it.
+ */
 public final class DcKeyFile {
     private static final int MAX_BYTES = 4096;
 
     private DcKeyFile() {}
 
-    /** The key; the well-known one if there is no file. Throws in one line where it holds none. */
+    /**
+     * Returns the key, or the well-known one if no file is configured. Throws one line if the file
+     * holds no key.
+     */
     public static DcKey read(DcConfig dc) {
         Path file = dc.keyFile();
         if (file == null) {
@@ -34,10 +40,11 @@ public final class DcKeyFile {
     }
 
     /**
-     * Why it cannot: with the well-known key, whoever reaches the fabric reaches the memory behind
-     * every target whose number and memory key it guesses. Null if it can.
+     * Returns why several tenants may not use DC with this key; null if they may. With the
+     * well-known key, any host on the fabric can reach the memory behind a target whose number and
+     * memory key it guesses.
      *
-     * @param principals as they are now
+     * @param principals the principals in force now
      */
     public static @Nullable String reasonAgainst(DcConfig dc, DcKey key,
             List<Principal> principals) {
@@ -48,7 +55,7 @@ public final class DcKeyFile {
                 : null;
     }
 
-    /** Throws with that reason. */
+    /** Throws the reason of {@link #reasonAgainst} where there is one. */
     public static void require(DcConfig dc, DcKey key, List<Principal> principals) {
         String reason = reasonAgainst(dc, key, principals);
         if (reason != null) {

@@ -10,27 +10,27 @@ import java.util.List;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
-/** One fabric as its peers find it: where, what of it can be used, within what limits. */
+/** One fabric as its peers see it: its address, its state and its limits. */
 public record FabricAddress(Fabric fabric, Reach reach, SessionLimits limits) {
     static final int VERSION = 1;
-    /** A token's window has 32 bits. */
+    /** A token's window length has 32 bits. */
     private static final long MAX_WINDOW = 0xffff_ffffL;
 
     /** How a peer connects. */
     public sealed interface Reach {
-        /** To a UNIX socket of the same host. */
+        /** Over a UNIX socket on the same host. */
         record Socket(Path path) implements Reach {}
 
         /**
-         * With rdma_cm; addresses and port are asked each time, since they come and go.
+         * By rdma_cm. Addresses and port are read at each request, since adapters come and go.
          *
-         * @param maxPathMtu payload bytes of a packet, at most: both ends must have the same
+         * @param maxPathMtu the largest payload of a packet, which both ends must agree on
          */
         record Network(Supplier<List<String>> addresses, IntSupplier port,
                 int maxPathMtu) implements Reach {}
     }
 
-    /** Where it is reached, or why it is not, for an operator. */
+    /** Describes for an operator where the fabric is reached, or why it is not. */
     public String inWords() {
         Health health = fabric.health();
         if (!health.usable()) {

@@ -13,7 +13,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code GET /.railhead/endpoints}, signed: how this gateway's fabrics are reached. The answer is
+ * {@code GET /.railhead/endpoints}, signed: returns how this gateway's fabrics are reached. The
+ * response is
  *
  * <pre>
  * {"gateway": {"id": "16 hex digits, new at each start", "name": "rack7"}, "versions": [1],
@@ -37,7 +38,7 @@ public final class FabricDirectory implements InternalEndpoint {
         this.all = List.copyOf(all);
     }
 
-    /** The one of the fabric with this name. */
+    /** Returns the fabric of this name. */
     Optional<FabricAddress> find(@Nullable String fabric) {
         return all.stream()
                 .filter(fabricAddress -> fabricAddress.fabric().name().equals(fabric))

@@ -16,15 +16,15 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code POST /.railhead/sessions?fabric=loopback|verbs}, signed: opens a session. The answer is
- * what {@link FabricDirectory} says of that fabric, and the session's id:
+ * {@code POST /.railhead/sessions?fabric=loopback|verbs}, signed: opens a session. The response is
+ * the fabric's entry in {@link FabricDirectory}, and the session's id:
  *
  * <pre>
  * {"fabric": "loopback", "usable": true, "socket": "/path", LIMITS, "session": "32 hex digits"}
  * </pre>
  *
  * The session's key is derived on both sides from the request's own signature: see
- * {@code SessionKey}. The peer connects and proves it.
+ * {@code SessionKey}. The peer connects and proves that it holds the key.
  */
 public final class SessionOpening implements InternalEndpoint {
     private final ClientSessions clientSessions;
@@ -33,8 +33,8 @@ public final class SessionOpening implements InternalEndpoint {
     private final Supplier<@Nullable String> reasonAgainst;
 
     /**
-     * @param callers hears by which key each session was opened
-     * @param reasonAgainst why none may be opened now; null if they may
+     * @param callers learns the access key of each session
+     * @param reasonAgainst why no session may be opened now; null if one may
      */
     public SessionOpening(ClientSessions clientSessions, FabricDirectory fabricDirectory,
             SessionCallers callers,

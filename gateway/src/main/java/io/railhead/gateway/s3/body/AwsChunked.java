@@ -13,7 +13,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * S3's own chunks, inside whatever framing HTTP uses. Single-threaded.
+ * S3's own chunks, inside HTTP's framing. Single-threaded.
  *
  * <pre>
  * hex-size [;chunk-signature=64 hex] CRLF
@@ -24,12 +24,12 @@ import org.jspecify.annotations.Nullable;
  * CRLF
  * </pre>
  *
- * A chunk's bytes go out once its signature held. Of chunks larger than {@link #MAX_WITHHELD_BYTES}
- * they go out as they come, all but the last piece: the end of the body cannot be reached without
- * the signature.
+ * A chunk's bytes are passed on after its signature was verified. Bytes of chunks above
+ * {@link #MAX_WITHHELD_BYTES} are passed on at once, except the last piece: the body cannot end
+ * without the signature.
  */
 final class AwsChunked implements Framing {
-    /** S3's largest object: some clients send all of a body as one chunk. */
+    /** The largest chunk is S3's largest object: some clients send a body as one chunk. */
     static final long MAX_CHUNK_BYTES = 5L << 40;
     static final int MAX_WITHHELD_BYTES = 1 << 20;
     private static final int MAX_LINE_BYTES = 16 << 10;
@@ -56,7 +56,7 @@ final class AwsChunked implements Framing {
      * A decoder.
      *
      * @param signatures null if chunks are not signed
-     * @param trailer null if none may follow
+     * @param trailer null if no trailer may follow
      */
     AwsChunked(@Nullable ChunkSignatures signatures, @Nullable Trailers trailer) {
         this.signatures = signatures;
@@ -88,7 +88,10 @@ final class AwsChunked implements Framing {
         }
     }
 
-    /** True when the line is whole: a line feed ends it, a carriage return before that is cut. */
+    /**
+     * Returns true at the end of a line, which is a line feed; a carriage return before it is
+     * removed.
+     */
     private boolean readLine(ByteBuffer in) {
         while (in.hasRemaining()) {
             char c = (char) (in.get() & 0xFF);
@@ -196,7 +199,7 @@ final class AwsChunked implements Framing {
         state = chunkBytes == 0 ? State.END : State.SIZE;
     }
 
-    /** Some clients end the trailer with one empty line too many. */
+    /** Skips the end of the body. Some clients send one empty line too many after the trailer. */
     private void readNothing(ByteBuffer in) {
         line.append((char) (in.get() & 0xFF));
         if (trailer == null || !"\r\n".startsWith(line.toString())) {
@@ -220,7 +223,7 @@ final class AwsChunked implements Framing {
         return trailer == null ? Map.of() : trailer.values();
     }
 
-    /** S3's code for chunks that it cannot read; its words would say only that they ended. */
+    /** Returns S3's refusal of malformed chunks, with a detail that S3 does not give. */
     private static S3Refusal malformed(String detail) {
         return new S3Refusal(S3Error.INCOMPLETE_BODY, detail);
     }

@@ -13,17 +13,21 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Every sum that a request declares for its body, computed in one pass. Single-threaded. */
+/** All checksums that a request declares for its body, computed in one pass. Single-threaded. */
 final class BodyChecks {
     private final Map<BodyChecksum, BodyChecksum.Running> running = new EnumMap<>(
             BodyChecksum.class);
     private final Map<BodyChecksum, byte[]> declared = new EnumMap<>(BodyChecksum.class);
     private final Map<String, BodyChecksum> trailers = new HashMap<>();
     private byte @Nullable [] contentSha256;
-    /** A header whose value is no such sum: each store refuses it in its own words. */
+    /**
+     * True if a header's value is no valid checksum: the store then refuses it in its own words.
+     */
     private boolean leftToStore;
 
-    /** From the header that S3 also demands of chunked uploads: the hash of the whole. */
+    /**
+     * Expects the hash of the whole body, from the header that S3 demands of chunked uploads too.
+     */
     void expectContent(PayloadSigning payload) {
         if (payload instanceof PayloadSigning.Digest(String hex)) {
             contentSha256 = HexFormat.of().parseHex(hex);
@@ -68,7 +72,7 @@ final class BodyChecks {
         }
     }
 
-    /** False where the value cannot be any body's. */
+    /** Returns false if the value is no possible checksum. */
     private boolean expect(BodyChecksum checksum, String value) {
         byte[] sum = checksum.tryParse(value);
         if (sum == null) {
@@ -87,7 +91,7 @@ final class BodyChecks {
         running.values().forEach(sum -> sum.add(bytes));
     }
 
-    /** Throws unless everything declared holds. */
+    /** Throws unless every declared checksum matches. */
     void verify(Map<String, String> trailerValues) {
         trailers.forEach((name, checksum) -> {
             String value = trailerValues.get(name);

@@ -13,7 +13,7 @@ import java.util.zip.CRC32C;
 import java.util.zip.Checksum;
 import org.jspecify.annotations.Nullable;
 
-/** The declared checksum of a body. */
+/** The kinds of checksum that a request can declare for its body. */
 enum BodyChecksum {
     CRC32(4),
     CRC32C(4),
@@ -25,7 +25,7 @@ enum BodyChecksum {
     XXHASH3(8),
     XXHASH128(16),
     MD5(16),
-    /** The one that is older than all others and may stand beside any of them. */
+    /** Content-MD5, the oldest, which may accompany any other. */
     CONTENT_MD5(16);
 
     private static final String PREFIX = "x-amz-checksum-";
@@ -36,16 +36,16 @@ enum BodyChecksum {
         this.lengthBytes = lengthBytes;
     }
 
-    /** One sum in progress; single-threaded. */
+    /** One checksum in progress; single-threaded. */
     interface Running {
         /** Adds the remaining bytes and leaves the buffer's position alone. */
         void add(ByteBuffer bytes);
 
-        /** The sum; only once. */
+        /** Returns the checksum; callable once. */
         byte[] finish();
     }
 
-    /** By header or trailer name in lower case, or null. */
+    /** Returns the checksum of a header or trailer name in lower case; null if there is none. */
     static @Nullable BodyChecksum named(String header) {
         return switch (header) {
             case PREFIX + "crc32" -> CRC32;
@@ -66,12 +66,12 @@ enum BodyChecksum {
         return this == CONTENT_MD5 ? "content-md5" : PREFIX + name().toLowerCase(Locale.ROOT);
     }
 
-    /** The declared value; null where it cannot be any body's. */
+    /** Parses a declared value; null if it is no possible checksum. */
     byte @Nullable [] tryParse(String base64) {
         try {
             String text = base64.strip();
             byte[] value = Base64.getDecoder().decode(text);
-            // The decoder does not miss its padding; what is passed on must have it.
+            // The decoder accepts missing padding, but a forwarded value must have it.
             boolean padded = text.length() % 4 == 0;
             return padded && value.length == lengthBytes ? value : null;
         } catch (IllegalArgumentException e) {

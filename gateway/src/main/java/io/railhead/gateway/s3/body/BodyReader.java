@@ -15,11 +15,11 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request's body on its way in: unframes aws-chunked, verifies what was declared and signed, and
- * holds the last piece back until all of it held, so that a body that does not hold never reaches
- * its declared length. One thread at a time. Buffers given in are the reader's, and their slices go
- * out: their content must not change. A body of no bytes has no last piece to hold: call
- * {@link #end} before sending it on. After a refusal every call refuses.
+ * Reads a request's body: removes aws-chunked framing, and verifies the declared and signed
+ * checksums. The last piece is held back until everything was verified, so an invalid body never
+ * reaches its declared length. One thread at a time. The reader owns the buffers that it is given
+ * and passes slices of them on: their content must not change. An empty body has no last piece to
+ * hold back: call {@link #end} before forwarding it. After a refusal every call refuses.
  */
 public final class BodyReader {
     private final PayloadSigning payload;
@@ -59,10 +59,11 @@ public final class BodyReader {
     }
 
     /**
-     * A form whose beginning has been read and whose end is its file's, whatever comes behind it.
+     * Returns the reader of a form whose head has been read. The body ends with the file, whatever
+     * follows.
      *
-     * @param bytes of all of it
-     * @param headBytes of these before the file's own
+     * @param bytes the length of the whole form
+     * @param headBytes the bytes before the file
      */
     public static BodyReader ofForm(String boundary, long bytes, int headBytes) {
         return new BodyReader(new PayloadSigning.Unsigned(), new FormFraming(boundary, headBytes),
@@ -75,10 +76,10 @@ public final class BodyReader {
     }
 
     /**
-     * For bytes that come otherwise than as the request's HTTP body: never in chunks.
+     * Returns the reader of bytes that are not the request's HTTP body, and never chunked.
      *
-     * @param declared what the request says of the bytes themselves
-     * @param headers {@code content-length} and whatever else tells of these bytes
+     * @param declared what the request declares about the bytes
+     * @param headers {@code content-length} and the other headers about these bytes
      */
     public static BodyReader openPlain(PayloadSigning declared, Headers headers) {
         if (!(declared instanceof PayloadSigning.Digest
@@ -96,14 +97,17 @@ public final class BodyReader {
     }
 
     /**
-     * The same, for requests whose {@code x-amz-checksum-*} headers speak of an object and not of
-     * the body: CompleteMultipartUpload.
+     * Returns the reader of a request whose {@code x-amz-checksum-*} headers describe an object and
+     * not the body: CompleteMultipartUpload.
      */
     public static BodyReader openWithoutChecksums(Authentication who, Headers headers) {
         return open(who, payload(who, headers), headers, new BodyChecks());
     }
 
-    /** A body that is not ours to unframe or verify: only its length is held. */
+    /**
+     * Returns the reader of a body that is neither unframed nor verified; only its length is
+     * checked.
+     */
     public static BodyReader untouched(Headers headers) {
         String length = headers.get("content-length");
         return open(new Authentication.Anonymous(), new PayloadSigning.Unsigned(),
@@ -138,7 +142,7 @@ public final class BodyReader {
         };
     }
 
-    /** Null where nobody's signature is asked for. */
+    /** Returns null if no chunk needs a signature. */
     private static @Nullable ChunkSignatures chunkSignatures(Authentication who) {
         return switch (who) {
             case Authentication.Signed seed -> new ChunkSignatures(seed);
@@ -196,7 +200,7 @@ public final class BodyReader {
         return length;
     }
 
-    /** Takes what arrived; hands on what may go. */
+    /** Takes bytes that arrived, and passes on those that are verified far enough. */
     public void accept(ByteBuffer in, Consumer<ByteBuffer> out) {
         refusing(() -> {
             requireOpen();
@@ -217,7 +221,7 @@ public final class BodyReader {
         }
     }
 
-    /** Verifies the whole and hands on the rest, or throws {@code S3Refusal}. */
+    /** Verifies the whole body and passes the rest on, or throws {@code S3Refusal}. */
     public void end(Consumer<ByteBuffer> out) {
         refusing(() -> {
             requireOpen();
@@ -258,24 +262,26 @@ public final class BodyReader {
         return new S3Refusal(S3Error.INCOMPLETE_BODY);
     }
 
-    /** The body's length without framing, or -1 if no header says. */
+    /** Returns the body's length without framing; -1 if no header tells it. */
     public long decodedLength() {
         return declaredBytes;
     }
 
-    /** What to sign towards the store: the declared hex digest, or UNSIGNED-PAYLOAD. */
+    /**
+     * Returns the payload hash to sign for the store: the declared hex digest, or UNSIGNED-PAYLOAD.
+     */
     public String forwardedSha256() {
         return payload instanceof PayloadSigning.Digest(String hex)
                 ? hex
                 : PayloadSigning.UNSIGNED;
     }
 
-    /** Checksum trailers announced, lower case. */
+    /** Returns the announced checksum trailers, in lower case. */
     public Set<String> trailerNames() {
         return trailerNames;
     }
 
-    /** The verified value of an announced trailer; only after {@link #end}. */
+    /** Returns the verified value of an announced trailer; only after {@link #end}. */
     public String trailerChecksum(String name) {
         String value = ended ? framing.trailers().get(name) : null;
         if (value == null) {

@@ -6,9 +6,9 @@ import java.nio.ByteOrder;
 import java.util.zip.Checksum;
 
 /**
- * CRC-64/NVME, which S3 gives to whole objects: reflected, eight bytes at a time through eight
- * tables ("slicing by 8"), in four lanes at once, since the bytes of one lane wait for each other's
- * look-ups. Single-threaded.
+ * CRC-64/NVME, S3's default for whole objects: reflected, eight bytes at a time through eight
+ * tables ("slicing by 8"). Four lanes run at once, since the lookups of one lane depend on each
+ * other. Single-threaded.
  *
  * <pre>
  *   4 KiB:  | lane 0 | lane 1 | lane 2 | lane 3 |    each begins at zero, but the first
@@ -22,9 +22,12 @@ public final class Crc64Nvme implements Checksum {
     private static final int LANE = 1 << 10;
     private static final int BLOCK = 4 * LANE;
     private static final int TABLE = 256;
-    /** By how many of the eight bytes follow, then by the byte. One array, of a known length. */
+    /**
+     * Indexed by the number of the eight bytes that follow, then by the byte. One array, whose
+     * length the compiler knows.
+     */
     private static final long[] TABLES = tables();
-    /** What a lane of zeros makes of a state: by its bytes, each of which counts alone. */
+    /** The effect of a lane of zeros on a state, byte by byte: the bytes are independent. */
     private static final long[] ZEROS = zeros();
 
     private long state = -1;
@@ -61,7 +64,7 @@ public final class Crc64Nvme implements Checksum {
         return zeros;
     }
 
-    /** The state after eight bytes that were combined with the one before. */
+    /** Returns the state after eight bytes that were combined with the earlier state. */
     private static long eight(long x) {
         long[] t = TABLES;
         return t[7 * TABLE + ((int) x & 0xFF)] ^ t[6 * TABLE + ((int) (x >>> 8) & 0xFF)]

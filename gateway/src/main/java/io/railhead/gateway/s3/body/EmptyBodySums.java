@@ -7,19 +7,19 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * SDKs declare the sum of each request's HTTP body by default. Where the object's bytes come out of
- * memory, that is the sum of no bytes, and says nothing of the object.
+ * Removes checksums of an empty HTTP body. SDKs declare one for each request by default. If the
+ * object's bytes come from memory, that checksum covers no byte of the object.
  */
 public final class EmptyBodySums {
     private static final Set<String> OF_CHUNKS = Set.of("x-amz-trailer",
             "x-amz-decoded-content-length");
-    /** Stores refuse an algorithm without its sum. */
+    /** Stores refuse an algorithm without its checksum. */
     private static final Set<String> ALGORITHM = Set.of("x-amz-checksum-algorithm",
             "x-amz-sdk-checksum-algorithm");
 
     private EmptyBodySums() {}
 
-    /** The headers that speak of the object, without those of an empty HTTP body. */
+    /** Returns the headers that describe the object, without those of an empty HTTP body. */
     public static Headers strip(Headers headers) {
         boolean[] hasSum = new boolean[1];
         headers.forEach((name, value) -> hasSum[0] |= isOfObject(named(name), value));

@@ -9,10 +9,10 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * The bytes of a form whose fields before the file have been read. To S3 the file is the last
- * field, to some stores it is not, and a field behind it can have them store another object than
- * the one that was looked at: the form ends with its file, and blanks stand where the rest was, so
- * that it stays as long as it was declared (RFC 2046 §5.1.1: what follows the end is ignored).
+ * The bytes of a form whose fields before the file have been read. In S3 the file is the last
+ * field, at some stores it is not. A field behind it could then make the store write another object
+ * than the verified one. The forwarded form therefore ends with its file. Blanks replace the rest,
+ * so that the declared length stays right (RFC 2046 §5.1.1: bytes behind the end are ignored).
  * Single-threaded.
  */
 final class FormFraming implements Framing {
@@ -20,14 +20,17 @@ final class FormFraming implements Framing {
     private static final byte[] NEXT = {'\r', '\n'};
 
     private final byte[] delimiter;
-    /** As if the file's headers ended with a delimiter's line end: some readers see it so. */
+    /**
+     * Starts behind a line end, as if the file's headers ended one: some parsers take an immediate
+     * delimiter for one.
+     */
     private int matched = 1;
     private boolean afterReturn = true;
     private byte before = '\n';
     private int behind;
     private int headRemaining;
 
-    /** @param headBytes before the file's own, which go as they are */
+    /** @param headBytes the bytes before the file, which pass unchanged */
     FormFraming(String boundary, int headBytes) {
         headRemaining = headBytes;
         delimiter = ("\n--" + boundary).getBytes(ISO_8859_1);
@@ -64,7 +67,7 @@ final class FormFraming implements Framing {
         return ByteBuffer.wrap(blanks);
     }
 
-    /** No boundary holds a line feed, so a match can only begin at one. */
+    /** Matches the delimiter. No boundary holds a line feed, so a match can begin only at one. */
     private void match(byte b) {
         if (b == delimiter[matched]) {
             matched++;
@@ -82,7 +85,10 @@ final class FormFraming implements Framing {
         }
     }
 
-    /** Two bytes say whether it is the end; what says neither is no delimiter to some readers. */
+    /**
+     * Decides by two bytes whether the delimiter ends the form. Other bytes are refused: some
+     * parsers would take the line for no delimiter.
+     */
     private void end(byte b, Consumer<ByteBuffer> out) {
         boolean isEnd = b == END[behind] && (behind == 0 || before == END[0]);
         boolean isNext = b == NEXT[behind] && (behind == 0 || before == NEXT[0]);

@@ -7,16 +7,16 @@ import java.util.function.Consumer;
 /** The framing of a request body on the wire. Single-threaded. */
 interface Framing {
 
-    /** Consumes what is given, hands on the body's own bytes. */
+    /** Consumes the input and passes the body's own bytes on. */
     void accept(ByteBuffer in, Consumer<ByteBuffer> out);
 
     /** Throws unless the body is complete. */
     void end();
 
-    /** Names in lower case; complete after {@link #end}. */
+    /** Returns the trailers, with names in lower case; complete after {@link #end}. */
     Map<String, String> trailers();
 
-    /** The bytes as they are. */
+    /** A body without framing. */
     final class Plain implements Framing {
         @Override
         public void accept(ByteBuffer in, Consumer<ByteBuffer> out) {

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The fields behind the last chunk: those announced, each once. Single-threaded. */
+/** The fields behind the last chunk: only announced ones, each once. Single-threaded. */
 final class Trailers {
     private static final int MAX_BYTES = 8 << 10;
     private static final String SIGNATURE = "x-amz-trailer-signature";
@@ -34,8 +34,8 @@ final class Trailers {
     }
 
     /**
-     * True after the last line. A client in wide use puts an empty line also before the signature;
-     * that one does not end anything.
+     * Returns true after the last line. A widely used client puts an empty line before the
+     * signature too; that line ends nothing.
      */
     boolean take(String line) {
         if (line.isEmpty()) {

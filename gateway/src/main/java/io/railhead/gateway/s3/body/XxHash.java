@@ -7,7 +7,7 @@ import com.dynatrace.hash4j.hashing.HashValue128;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** XXHash sums, written as their canonical form is: big-endian. */
+/** XXHash checksums in their canonical, big-endian form. */
 sealed interface XxHash extends BodyChecksum.Running {
 
     HashStream64 stream();
@@ -19,7 +19,7 @@ sealed interface XxHash extends BodyChecksum.Running {
                 ByteAccess.forByteBuffer(ByteOrder.LITTLE_ENDIAN));
     }
 
-    /** XXH64 and XXH3's shorter one. */
+    /** XXH64 and the 64-bit XXH3. */
     record Of64(HashStream64 stream) implements XxHash {
         @Override
         public byte[] finish() {
@@ -27,7 +27,7 @@ sealed interface XxHash extends BodyChecksum.Running {
         }
     }
 
-    /** XXH3's longer one. */
+    /** The 128-bit XXH3. */
     record Of128(HashStream128 stream) implements XxHash {
         @Override
         public byte[] finish() {

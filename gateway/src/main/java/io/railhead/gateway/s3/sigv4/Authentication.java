@@ -11,7 +11,7 @@ import java.util.List;
 /** The authenticated sender of a request. */
 public sealed interface Authentication {
 
-    /** "" for anonymous. */
+    /** Returns "" for anonymous. */
     default String principalName() {
         return this instanceof Known known ? known.principal().name() : "";
     }
@@ -29,37 +29,39 @@ public sealed interface Authentication {
         AccessKey key();
     }
 
-    /** It came over a session whose peer proved that it holds the access key. */
+    /** A request over a session whose peer proved that it holds the access key. */
     record Proven(Principal principal, AccessKey key) implements Known {}
 
-    /** Nothing in the request claims an identity: it is forwarded unsigned. */
+    /** A request without any claim of identity, which is forwarded unsigned. */
     record Anonymous() implements Authentication {}
 
     /**
-     * Whoever signed it, the store verifies it: the request goes on as it came.
+     * A request whose signature only the store can verify, so that the request is forwarded
+     * unchanged.
      *
-     * @param host as the client named the store
+     * @param host the store's name in the client's request
      */
     record PassedThrough(String host) implements Authentication {}
 
     /**
-     * Signed with SigV2, or the network is trusted: nothing of the request proves that its sender
-     * owns a session, or the memory that a token names.
+     * A request with a SigV2 signature, or from a trusted network. It does not prove that its
+     * sender owns a session, or the memory that a token names.
      */
     record Named(Principal principal, AccessKey key, PayloadSigning payload) implements Known {}
 
     /**
-     * The request's SigV4 signature was verified.
+     * A request with a verified SigV4 signature.
      *
-     * @param signature lower-case hex; with aws-chunked bodies, the seed of their chain
+     * @param signature lower-case hex; with aws-chunked bodies, the seed of the chunks' chain
      * @param signedHeaders names in lower case
-     * @param presigned by query: its headers other than {@code signedHeaders} are anybody's
+     * @param presigned true for a signature in the query, where headers outside
+     *            {@code signedHeaders} are unprotected
      */
     record Signed(Principal principal, AccessKey key, SignatureScope scope, String signature,
             List<String> signedHeaders, boolean presigned, Instant signedAt, PayloadSigning payload,
             SigningKey signingKey) implements Known {
 
-        /** Returns whether the signature's date is at least that long ago. */
+        /** Returns whether the signature's date is at least that old. */
         public boolean isAtLeastAsOldAs(Duration age, InstantSource clock) {
             return !signedAt.isAfter(clock.instant().minus(age));
         }
@@ -68,7 +70,7 @@ public sealed interface Authentication {
             signedHeaders = List.copyOf(signedHeaders);
         }
 
-        /** Without the signature, which is good for another request until it is too old. */
+        /** Omits the signature, which could sign another request until it expires. */
         @Override
         public String toString() {
             return "Signed[" + principal.name() + ", " + scope + "]";

@@ -19,11 +19,11 @@ import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Verifies SigV4 by header and by query. Any thread, never blocks.
+ * Verifies SigV4 by header and by query. Any thread; never blocks.
  *
- * <p> The region in a scope is the client's to choose, since the gateway stands for stores of many
- * regions; it is bound by the signature. See "Authenticating Requests (AWS Signature Version 4)" in
- * the Amazon S3 API reference.
+ * <p> The client may choose the region in the scope, since the gateway fronts stores of many
+ * regions; the signature covers it. See "Authenticating Requests (AWS Signature Version 4)" in the
+ * Amazon S3 API reference.
  */
 public final class Authenticator implements RequestAuthenticator {
     private static final int MAX_PARAMETERS = 512;
@@ -37,7 +37,7 @@ public final class Authenticator implements RequestAuthenticator {
         this(credentials, null);
     }
 
-    /** @param sigV2 null: its signatures are refused */
+    /** @param sigV2 null if SigV2 signatures are refused */
     public Authenticator(CredentialStore credentials, @Nullable SigV2 sigV2) {
         this.credentials = credentials;
         this.sigV2 = sigV2;
@@ -137,7 +137,7 @@ public final class Authenticator implements RequestAuthenticator {
         }
     }
 
-    /** Clients and stores differ in the canonical form: any one that names the same will do. */
+    /** Accepts any canonical form that names the same request: clients and stores differ in it. */
     private static void requireSignature(RequestHead head, Query query,
             SignatureInput signatureInput,
             SigningKey key) {
@@ -172,7 +172,7 @@ public final class Authenticator implements RequestAuthenticator {
                 + HexFormat.of().formatHex(Digests.sha256().digest(bytes(canonicalRequest)));
     }
 
-    /** Each char is one byte as it came; another char could pass for a question mark here. */
+    /** Each char is one received byte; a wider char could become a question mark here. */
     private static byte[] bytes(String canonicalRequest) {
         byte[] bytes = canonicalRequest.getBytes(ISO_8859_1);
         if (!new String(bytes, ISO_8859_1).equals(canonicalRequest)) {

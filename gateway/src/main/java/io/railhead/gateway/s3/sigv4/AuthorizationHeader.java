@@ -6,9 +6,7 @@ import io.railhead.gateway.s3.S3Refusal;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Reads the signature and its scope from {@code Authorization: AWS4-HMAC-SHA256 Credential=…, …}.
- */
+/** Reads the signature fields from {@code Authorization: AWS4-HMAC-SHA256 Credential=…, …}. */
 final class AuthorizationHeader {
     private static final S3Error MALFORMED = S3Error.AUTHORIZATION_HEADER_MALFORMED;
 

@@ -11,7 +11,7 @@ import java.security.MessageDigest;
 import java.util.HexFormat;
 
 /**
- * The chain of chunk signatures, each over the one before; the first over the request's own.
+ * The chain of chunk signatures. Each covers the one before; the first covers the request's own.
  * Single-threaded.
  */
 public final class ChunkSignatures {
@@ -28,18 +28,18 @@ public final class ChunkSignatures {
         this.previous = seed.signature();
     }
 
-    /** Adds bytes of the chunk under way. */
+    /** Adds bytes of the current chunk. */
     public void add(ByteBuffer bytes) {
         chunk.update(bytes.duplicate());
     }
 
-    /** Ends the chunk under way. */
+    /** Ends the current chunk and verifies its signature. */
     public void verifyChunk(String signature) {
         verify(signature, "AWS4-HMAC-SHA256-PAYLOAD\n" + dateAndScope + '\n' + previous + '\n'
                 + EMPTY_SHA256 + '\n' + HexFormat.of().formatHex(chunk.digest()));
     }
 
-    /** Ends the body. */
+    /** Ends the body and verifies the trailer's signature. */
     public void verifyTrailer(String signature, String canonicalTrailer) {
         verify(signature, "AWS4-HMAC-SHA256-TRAILER\n" + dateAndScope + '\n' + previous + '\n'
                 + HexFormat.of()

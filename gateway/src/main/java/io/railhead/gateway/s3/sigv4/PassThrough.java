@@ -5,7 +5,7 @@ import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import java.time.Instant;
 
-/** Verifies nothing and holds no secret: the store is asked each time. */
+/** Verifies nothing and holds no secret: the store authenticates each request. */
 public final class PassThrough implements RequestAuthenticator {
 
     @Override

@@ -13,23 +13,23 @@ public sealed interface PayloadSigning {
     String SIGNED_CHUNKS_AND_TRAILER = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER";
     String UNSIGNED_CHUNKS_AND_TRAILER = "STREAMING-UNSIGNED-PAYLOAD-TRAILER";
 
-    /** The bytes as they are, with this SHA-256 in lower-case hex. */
+    /** Unframed bytes with this SHA-256 in lower-case hex. */
     record Digest(String hex) implements PayloadSigning {
-        /** Of no bytes: the body itself, where the object's bytes come otherwise. */
+        /** The digest of an empty body, for requests whose bytes come from memory. */
         public static final Digest EMPTY = new Digest(
                 HexFormat.of().formatHex(Digests.sha256().digest()));
     }
 
-    /** The bytes as they are. */
+    /** Unframed bytes without a digest. */
     record Unsigned() implements PayloadSigning {}
 
     /** aws-chunked, each chunk signed. */
     record SignedChunks(boolean trailer) implements PayloadSigning {}
 
-    /** aws-chunked with a trailer, nothing of it signed. */
+    /** aws-chunked with a trailer, and without chunk signatures. */
     record UnsignedChunks() implements PayloadSigning {}
 
-    /** The header's spelling, as it stands in the canonical request. */
+    /** Returns the header's value in the canonical request. */
     default String headerValue() {
         return switch (this) {
             case Digest(String hex) -> hex;
@@ -41,7 +41,7 @@ public sealed interface PayloadSigning {
         };
     }
 
-    /** Reads the header's value. */
+    /** Parses the header's value. */
     static PayloadSigning parse(String value) {
         return switch (value) {
             case UNSIGNED -> new Unsigned();

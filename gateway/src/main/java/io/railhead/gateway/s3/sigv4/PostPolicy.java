@@ -24,13 +24,13 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The signed policy of an upload by an HTML form: verified, and signed anew where the store knows
- * the principal by another key. What the policy allows is the store's to judge: its conditions stay
- * as they are, but for those about the signature itself. See "Browser-Based Uploads Using POST" in
- * the Amazon S3 API reference. Any thread.
+ * The signed policy of an upload by an HTML form. It is verified, and signed again if the store
+ * knows the principal by another key. The store enforces the policy: its conditions stay unchanged,
+ * except those about the signature. See "Browser-Based Uploads Using POST" in the Amazon S3 API
+ * reference. Any thread.
  */
 public final class PostPolicy {
-    /** The fields that sign, by either version, in lower case. */
+    /** The form fields of either signature version, in lower case. */
     public static final Set<String> SIGNING = Set.of("policy", "x-amz-algorithm",
             "x-amz-credential", "x-amz-date", "x-amz-signature", "x-amz-security-token",
             "awsaccesskeyid", "signature");
@@ -38,15 +38,15 @@ public final class PostPolicy {
     private final CredentialStore credentials;
     private final boolean sigV2;
 
-    /** @param sigV2 whether signatures of version 2 are verified, or refused */
+    /** @param sigV2 whether version 2 signatures are verified; otherwise they are refused */
     public PostPolicy(CredentialStore credentials, boolean sigV2) {
         this.credentials = credentials;
         this.sigV2 = sigV2;
     }
 
     /**
-     * Returns the signer; null where nothing claims a signature. Throws {@code S3Refusal} if the
-     * signature does not hold.
+     * Returns the signer; null if the form claims no signature. Throws {@code S3Refusal} if the
+     * claim does not hold.
      *
      * @param fields by name in lower case
      */
@@ -103,7 +103,7 @@ public final class PostPolicy {
         }
     }
 
-    /** The fields that say the same in another's name. Of a policy that was verified. */
+    /** Returns the signature fields of a verified policy, signed under another credential. */
     public static Map<String, String> signedAnew(String policy, Caller.Credential caller,
             String region, Instant now) {
         String date = SigningTime.format(now);

@@ -8,7 +8,7 @@ import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the signature and its scope from the query of a presigned request. */
+/** Reads the signature fields from the query of a presigned request. */
 final class PresignedQuery {
     static final String ALGORITHM = "X-Amz-Algorithm";
     static final String SIGNATURE = "X-Amz-Signature";
@@ -57,7 +57,7 @@ final class PresignedQuery {
     private static long expires(String text) {
         long seconds;
         try {
-            // A plus sign is no digit.
+            // Long.parseLong accepts a plus sign; S3 does not.
             seconds = Long.parseLong(text.startsWith("+") ? "" : text);
         } catch (NumberFormatException e) {
             throw new S3Refusal(MALFORMED, "X-Amz-Expires should be a number");
@@ -83,8 +83,8 @@ final class PresignedQuery {
     }
 
     /**
-     * Reads the body's declared hash. The header counts whether or not it is a signed header: the
-     * canonical request ends with its value, as at MinIO, RGW and versitygw.
+     * Reads the body's declared hash. The header counts even if it is not among the signed ones:
+     * the canonical request ends with its value, as at MinIO, RGW and versitygw.
      */
     private static PayloadSigning payload(Query query, Headers headers) {
         String inQuery = query.single("X-Amz-Content-Sha256");

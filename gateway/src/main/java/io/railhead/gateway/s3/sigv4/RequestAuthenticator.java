@@ -4,7 +4,7 @@ import io.railhead.gateway.s3.Query;
 import java.time.Instant;
 
 /**
- * Authenticates the sender of a request; one implementation for each way to. Any thread, never
+ * Authenticates the sender of a request; one implementation for each method. Any thread; never
  * blocks.
  */
 @FunctionalInterface
@@ -13,11 +13,11 @@ public interface RequestAuthenticator {
     /**
      * Returns the sender. Throws {@code S3Refusal} with AWS's code if the signature does not hold.
      *
-     * @param query the head's own
+     * @param query the query of the head
      */
     Authentication authenticate(RequestHead head, Query query, Instant now);
 
-    /** The same where nobody has parsed the query yet. */
+    /** Authenticates a request whose query has not been parsed yet. */
     default Authentication authenticate(RequestHead head, Instant now) {
         return authenticate(head, Query.require(head.rawQuery()), now);
     }

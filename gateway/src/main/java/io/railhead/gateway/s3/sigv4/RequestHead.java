@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param rawPath percent-encoded, with its leading slash; each char is one byte
  * @param rawQuery without the question mark; null if there is none
- * @param headers with {@code Host}, also where the protocol has an authority instead
+ * @param headers with {@code Host}, also if the protocol carries an authority instead
  * @param hostField another {@code Host} that came beside the authority and names the same bucket: a
- *            client may have signed either; null for none
+ *            client may have signed either; null if there is none
  */
 public record RequestHead(String method, String rawPath, @Nullable String rawQuery,
         Headers headers, @Nullable String hostField) {
@@ -20,12 +20,12 @@ public record RequestHead(String method, String rawPath, @Nullable String rawQue
         this(method, rawPath, rawQuery, headers, null);
     }
 
-    /** The same with another method. */
+    /** Returns the same head with another method. */
     public RequestHead withMethod(String other) {
         return new RequestHead(other, rawPath, rawQuery, headers, hostField);
     }
 
-    /** Without what signed it. */
+    /** Omits the signature. */
     @Override
     public String toString() {
         return "RequestHead[" + method + ' ' + rawPath + '?' + RedactedQuery.of(rawQuery) + ' '

@@ -30,11 +30,11 @@ import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Verifies the signature that came before SigV4, by header ({@code AWS key:signature}) and by query
- * ({@code AWSAccessKeyId}, {@code Signature}, {@code Expires}): "Signing and authenticating REST
- * requests (AWS signature version 2)" in the Amazon S3 API reference. It covers neither Host nor
- * body, and only the parameters that were known in its time: a request with others that could
- * change its meaning is refused. Any thread, never blocks.
+ * Verifies signatures of SigV4's predecessor, by header ({@code AWS key:signature}) and by query
+ * ({@code AWSAccessKeyId}, {@code Signature}, {@code Expires}). See "Signing and authenticating
+ * REST requests (AWS signature version 2)" in the Amazon S3 API reference. Such a signature covers
+ * neither Host nor body, and only parameters that were known in its time. A request with other
+ * parameters that could change its meaning is refused. Any thread; never blocks.
  */
 public final class SigV2 {
     static final String KEY = "AWSAccessKeyId";
@@ -51,7 +51,7 @@ public final class SigV2 {
             "response-content-encoding", "response-content-language", "response-content-type",
             "response-expires", "restore", "select", "select-type", "tagging", "torrent",
             "uploadId", "uploads", "versionId", "versioning", "versions", "website");
-    /** What a listing asks for, and what only carries the signature. */
+    /** Parameters of listings, and those that carry the signature. */
     private static final Set<String> UNSIGNED = Set.of("prefix", "delimiter", "marker", "max-keys",
             "list-type", "continuation-token", "start-after", "encoding-type", "fetch-owner",
             "key-marker", "version-id-marker", "upload-id-marker", "max-uploads", "max-parts",
@@ -62,14 +62,18 @@ public final class SigV2 {
     private final CredentialStore credentials;
     private final Function<RequestHead, @Nullable String> bucketInHost;
 
-    /** @param bucketInHost the bucket that the Host header names; null where the path does */
+    /**
+     * @param bucketInHost returns the bucket that the Host header names; null if the path names it
+     */
     public SigV2(CredentialStore credentials,
             Function<RequestHead, @Nullable String> bucketInHost) {
         this.credentials = credentials;
         this.bucketInHost = bucketInHost;
     }
 
-    /** Returns the signer, named by header or query. Throws {@code S3Refusal} without one. */
+    /**
+     * Returns the signer that the header or query names. Throws {@code S3Refusal} if there is none.
+     */
     Authentication authenticate(RequestHead head, Query query,
             @Nullable String authorization, Instant now) {
         String accessKeyId;
@@ -118,8 +122,8 @@ public final class SigV2 {
     }
 
     /**
-     * The fields that are signed, names in lower case; what a presigned request says in its query
-     * instead counts as a field.
+     * Returns the signed fields, with names in lower case; query parameters of a presigned request
+     * count as fields.
      */
     private static Map<String, String> fields(RequestHead head, Query query) {
         Map<String, String> fields = new TreeMap<>();
@@ -158,7 +162,7 @@ public final class SigV2 {
         fields.put(name, before == null ? value.strip() : before + ',' + value.strip());
     }
 
-    /** What stands in the date's line. */
+    /** Returns the value of the date line. */
     private static String headerDate(Map<String, String> fields, Instant now) {
         String amzDate = fields.get("x-amz-date");
         String date = amzDate != null ? amzDate : fields.get("date");
@@ -208,8 +212,8 @@ public final class SigV2 {
     }
 
     /**
-     * The spellings of what is asked for, as sent first. Of a bucket alone, clients also sign the
-     * one with a slash behind.
+     * Returns the possible signed resources, as sent first. For a bucket, clients also sign its
+     * path with a slash at the end.
      */
     private List<String> resources(RequestHead head) {
         String bucket = bucketInHost.apply(head);
@@ -227,7 +231,10 @@ public final class SigV2 {
         return resources;
     }
 
-    /** Names and values, each char one byte. A plus sign is a space in names, itself in values. */
+    /**
+     * Visits names and values, each char one byte. A plus sign is a space in names, and itself in
+     * values.
+     */
     private static void forEachByte(Query query, BiConsumer<String, String> visitor) {
         query.forEachRaw((name, value) -> visitor.accept(
                 PercentCodec.decodeBytes(name.replace('+', ' ')),
@@ -245,7 +252,7 @@ public final class SigV2 {
         return found.isEmpty() ? "" : "?" + String.join("&", found);
     }
 
-    /** Each char is one byte as it came. */
+    /** Each char must be one received byte. */
     static byte[] hmac(Secret secret, String text) {
         if (text.chars().anyMatch(c -> c > 0xFF)) {
             throw new S3Refusal(S3Error.SIGNATURE_DOES_NOT_MATCH);
@@ -259,7 +266,9 @@ public final class SigV2 {
         }
     }
 
-    /** Nothing of this version signs chunks. */
+    /**
+     * Reads the payload's declaration. Chunk signatures are refused, since this version has none.
+     */
     private static PayloadSigning payload(Map<String, String> fields) {
         String value = fields.get("x-amz-content-sha256");
         PayloadSigning payload = value == null

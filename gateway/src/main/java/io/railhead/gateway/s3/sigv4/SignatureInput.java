@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The signature fields of a request, before verification.
  *
- * @param expiresSeconds from {@code signedAt}, of a presigned request
+ * @param expiresSeconds counted from {@code signedAt}, for presigned requests
  */
 record SignatureInput(String accessKeyId, SignatureScope scope, List<String> signedHeaders,
         String signature, Instant signedAt, long expiresSeconds, @Nullable String sessionToken,
@@ -20,7 +20,7 @@ record SignatureInput(String accessKeyId, SignatureScope scope, List<String> sig
 
     static final String ALGORITHM = "AWS4-HMAC-SHA256";
 
-    /** Without the signature and the token. */
+    /** Omits the signature and the token. */
     @Override
     public String toString() {
         return "Claim[" + accessKeyId + ", " + scope + "]";
@@ -74,14 +74,14 @@ record SignatureInput(String accessKeyId, SignatureScope scope, List<String> sig
         return true;
     }
 
-    /** As S3 words it, by where the credential stood. */
+    /** Returns the refusal in S3's words, which depend on the place of the credential. */
     private static S3Refusal refusal(S3Error malformed, String detail) {
         return new S3Refusal(malformed, (malformed == S3Error.AUTHORIZATION_HEADER_MALFORMED
                 ? "The authorization header is malformed; "
                 : "Error parsing the X-Amz-Credential parameter; ") + detail);
     }
 
-    /** The date in the scope must be the day of signing. */
+    /** Requires the scope's date to be the day of signing. */
     static void requireSameDay(SignatureScope scope, Instant signedAt, S3Error malformed) {
         if (!SigningTime.format(signedAt).startsWith(scope.date() + 'T')) {
             throw new S3Refusal(malformed, "Invalid credential date \"" + scope.date()

@@ -10,7 +10,7 @@ import io.railhead.protocol.message.SigningKey;
  */
 public record SignatureScope(String date, String region, String service) {
 
-    /** The key that signs there. */
+    /** Derives the signing key of this scope. */
     SigningKey keyOf(Secret secret) {
         return SigningKey.derive(secret.reveal(), date, region, service);
     }

@@ -13,19 +13,25 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The signed header fields of one request, in the spelling SigV4 signs, collected in one pass that
- * also refuses what must not be there: unsigned {@code x-amz-*} fields, second copies of fields
- * that decide who asks, and more than a request needs.
+ * The signed header fields of one request in SigV4's canonical form, collected in one pass. The
+ * pass refuses unsigned {@code x-amz-*} fields, repeated fields that decide the identity, and too
+ * many fields.
  */
 final class SignedFields {
     static final int MAX_FIELDS = 1_000;
-    /** Up to here a list is searched, which allocates nothing; hostile heads hold more names. */
+    /**
+     * The largest list that is searched without an index, which allocates nothing; only hostile
+     * heads are larger.
+     */
     private static final int MAX_SEARCHED = 32;
     private static final int MAX_BYTES = 64 << 10;
-    /** Two of one of these would let the signature cover one and the request obey the other. */
+    /**
+     * Fields that must not repeat: the signature could cover one copy and the request obey the
+     * other.
+     */
     private static final Set<String> SINGLE = Set.of("host", "date", "x-amz-date",
             "x-amz-content-sha256", "x-amz-security-token");
-    /** A canonical request holds these outside the list of headers too. */
+    /** Fields that the canonical request holds outside its list of headers too. */
     private static final Set<String> COVERED_ANYWAY = Set.of("x-amz-date", "x-amz-content-sha256");
 
     private final SignatureInput signatureInput;
@@ -51,7 +57,7 @@ final class SignedFields {
         return places;
     }
 
-    /** One {@code name:value} line for each signed header. */
+    /** Returns one {@code name:value} line for each signed header. */
     static String canonical(SignatureInput signatureInput, Headers headers) {
         if (!signatureInput.signedHeaders().contains("host")) {
             throw notSigned();
@@ -122,7 +128,7 @@ final class SignedFields {
                 "There were headers present in the request which were not signed");
     }
 
-    /** Trims, and makes one blank of each run. */
+    /** Trims the value, and reduces each run of blanks to one. */
     static String collapse(String value) {
         String trimmed = value.strip();
         if (trimmed.indexOf("  ") < 0 && trimmed.indexOf('\t') < 0) {

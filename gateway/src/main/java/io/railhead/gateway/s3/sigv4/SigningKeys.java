@@ -5,7 +5,10 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import io.railhead.gateway.identity.AccessKey;
 import io.railhead.protocol.message.SigningKey;
 
-/** Derived keys, each good for a day. Keyed by the whole pair, so a changed secret misses. */
+/**
+ * Derived keys, each valid for a day. The whole key pair is the cache key, so a changed secret
+ * misses.
+ */
 final class SigningKeys {
     private static final int MAX = 4096;
 

@@ -8,13 +8,13 @@ import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
 import org.jspecify.annotations.Nullable;
 
-/** SigV4's spelling of a moment: {@code yyyyMMdd'T'HHmmss'Z'}. */
+/** SigV4's format of a time: {@code yyyyMMdd'T'HHmmss'Z'}. */
 public final class SigningTime {
     private static final DateTimeFormatter HTTP = DateTimeFormatter.RFC_1123_DATE_TIME;
 
     private SigningTime() {}
 
-    /** Null if it is not one, or before 1970. */
+    /** Parses a time; null if it is malformed or before 1970. */
     static @Nullable Instant parse(String text) {
         if (text.length() != 16 || text.charAt(8) != 'T' || text.charAt(15) != 'Z') {
             return null;
@@ -28,7 +28,10 @@ public final class SigningTime {
         }
     }
 
-    /** The same for HTTP's own {@code Date} header; its day of the week adds nothing. */
+    /**
+     * Parses HTTP's {@code Date} header; null if it is malformed or before 1970. The day of the
+     * week is ignored.
+     */
     static @Nullable Instant parseHttp(String text) {
         try {
             int comma = text.indexOf(',');

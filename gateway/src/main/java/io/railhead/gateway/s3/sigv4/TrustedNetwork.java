@@ -8,14 +8,14 @@ import io.railhead.gateway.s3.S3Refusal;
 import java.time.Instant;
 
 /**
- * Authenticates everybody who can reach the gateway as one principal, whatever the request says of
- * itself.
+ * Authenticates every client that can reach the gateway as one principal, whatever the request
+ * claims.
  */
 public final class TrustedNetwork implements RequestAuthenticator {
     private final CredentialStore credentials;
     private final String name;
 
-    /** @param name the principal; while it is not there, everything is refused */
+    /** @param name the principal; while it does not exist, every request is refused */
     public TrustedNetwork(CredentialStore credentials, String name) {
         this.credentials = credentials;
         this.name = name;
