@@ -11,8 +11,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Applies the site's policy file, if there is one, before any lookup: every request must be allowed
- * by it. The store's own permissions come in addition. Any thread.
+ * Applies the site's policy file, if there is one: it must allow a request before anything is
+ * served or asked of a store. The store's own permissions come in addition. Any thread.
  */
 public final class AccessControl {
     private final @Nullable PolicyFile policy;
