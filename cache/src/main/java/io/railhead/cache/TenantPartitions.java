@@ -30,7 +30,7 @@ final class TenantPartitions {
 
     /**
      * @param stepBytes the least that is moved between partitions, if there is as much
-     * @param evictions counts the pages that are condemned
+     * @param evictionCounts counts the pages that are condemned
      */
     TenantPartitions(Map<String, TenantQuota> rules, long stepBytes,
             EvictionCounts evictionCounts) {

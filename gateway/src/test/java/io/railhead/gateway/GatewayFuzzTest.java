@@ -6,8 +6,8 @@ import io.railhead.gateway.request.AddressFuzz;
 import io.railhead.gateway.request.RangeFuzz;
 import io.railhead.gateway.s3.ErrorXmlFuzz;
 import io.railhead.gateway.s3.body.BodyReaderFuzz;
-import io.railhead.gateway.s3.sigv4.SigV4Fuzz;
 import io.railhead.gateway.s3.sigv4.CanonicalRequestFuzz;
+import io.railhead.gateway.s3.sigv4.SigV4Fuzz;
 import io.railhead.protocol.fuzz.FuzzSuite;
 import io.railhead.protocol.fuzz.FuzzTarget;
 import java.util.List;
@@ -18,7 +18,8 @@ class GatewayFuzzTest extends FuzzSuite {
     protected List<FuzzTarget> targets() {
         return List.of(new FuzzTarget(SigV4Fuzz.class, SigV4Fuzz::fuzzerTestOneInput),
                 new FuzzTarget(BodyReaderFuzz.class, BodyReaderFuzz::fuzzerTestOneInput),
-                new FuzzTarget(CanonicalRequestFuzz.class, CanonicalRequestFuzz::fuzzerTestOneInput),
+                new FuzzTarget(CanonicalRequestFuzz.class,
+                        CanonicalRequestFuzz::fuzzerTestOneInput),
                 new FuzzTarget(AddressFuzz.class, AddressFuzz::fuzzerTestOneInput),
                 new FuzzTarget(RangeFuzz.class, RangeFuzz::fuzzerTestOneInput),
                 new FuzzTarget(DeletionListFuzz.class,
