@@ -50,7 +50,7 @@ public class AdmissionBenchmark {
         takeOn();
     }
 
-    /** What two event loops cost one another. */
+    /** Measures the cost of two event loops to one another. */
     @Benchmark
     @Threads(2)
     public void requestOfTwo() {

@@ -49,9 +49,8 @@ final class Workloads {
     }
 
     /**
-     * Of thirty models, each a quarter of the cache, one at a time is loaded by eight nodes within
-     * a minute: each reads all of it in order, a little behind the one before. Few models are
-     * loaded often.
+     * Loads of thirty models, each a quarter of the cache. Eight nodes load one model within a
+     * minute, each in order and a little behind the one before. Few models are loaded often.
      */
     private static void fanOut(Random random, LongStream.Builder pages) {
         int models = 30;
@@ -73,8 +72,8 @@ final class Workloads {
     }
 
     /**
-     * Blocks of prefixes: each is written once, which puts it into the cache, and read a few times
-     * soon after, or never. One in twenty belongs to a prompt that all share.
+     * Blocks of prefixes. Each is written once, which caches it, and read a few times soon after,
+     * or never. One in twenty belongs to a prompt that all share.
      */
     private static void keyValues(Random random, LongStream.Builder pages) {
         int shared = CACHE_PAGES / 10;
@@ -97,8 +96,8 @@ final class Workloads {
     }
 
     /**
-     * Nine tenths of the cache are read again and again, some more than others; now and then a
-     * checkpoint of half the cache is written in one go, of which only the last is ever read back.
+     * Repeated reads of nine tenths of the cache, with unequal frequencies. Now and then a
+     * checkpoint of half the cache is written at once; only the last one is ever read back.
      */
     private static void checkpoints(Random random, LongStream.Builder pages) {
         int hot = CACHE_PAGES * 9 / 10;
