@@ -18,7 +18,10 @@ import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.ThreadParams;
 
-/** The first steps of a hit, each alone: the object's metadata, then one page and its lease. */
+/**
+ * Measures the first steps of a hit, each alone: the object's metadata, then one page and its
+ * lease.
+ */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

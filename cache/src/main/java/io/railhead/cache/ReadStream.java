@@ -98,7 +98,7 @@ final class ReadStream {
         windowBytes = Math.min(Math.min(maxWindowBytes, mostWindowBytes),
                 windowBytes == 0 ? first : 2 * windowBytes);
         if (mostWindowBytes < maxWindowBytes) {
-            mostWindowBytes += FIRST_WINDOW; // what went may have gone for once
+            mostWindowBytes += FIRST_WINDOW; // one eviction need not repeat
         }
         long start = Math.max(fetchedTo, next);
         long most = start + FIRST_WINDOW + MOST_TIMES * readBytes - fetchedBytes;

@@ -49,7 +49,6 @@ final class MinimumRateGuard extends ChannelDuplexHandler {
         this.onSlow = onSlow;
     }
 
-    // ---- What the client sends
 
     @Override
     public void read(ChannelHandlerContext context) {
@@ -95,7 +94,6 @@ final class MinimumRateGuard extends ChannelDuplexHandler {
         received = 0;
     }
 
-    // ---- What the client takes
 
     @Override
     public void write(ChannelHandlerContext context, Object message, ChannelPromise done) {

@@ -5,8 +5,9 @@ import java.util.Random;
 import java.util.stream.LongStream;
 
 /**
- * The reads of GPU racks as streams of pages: five generators, each of one seed, so that every run
- * and every policy sees the same. A page's number says what it is of: no two kinds share one.
+ * The reads of GPU racks as streams of pages. Five generators have one seed each, so that every run
+ * and every policy sees the same pages. A page's number tells its workload: no two workloads share
+ * one.
  */
 final class Workloads {
     private static final long SEED = 20_261_122;

@@ -62,7 +62,6 @@ public final class HipobjPaths {
         return admission.requireCaller(DIALECT, httpExchange, head, authentication);
     }
 
-    // ---- PREPARE
 
     private void prepare(HttpExchange httpExchange, RequestHead head,
             Authentication authentication) {
@@ -159,7 +158,6 @@ public final class HipobjPaths {
         response.end();
     }
 
-    // ---- READY
 
     private void ready(HttpExchange httpExchange, RequestHead head, Authentication authentication) {
         Authentication.Signed caller = caller(httpExchange, head, authentication);
@@ -210,7 +208,6 @@ public final class HipobjPaths {
         }
     }
 
-    // ---- CANCEL
 
     /** Cancels a transfer; one that is over already counts as cancelled. */
     private void cancel(HttpExchange httpExchange, RequestHead head,

@@ -58,7 +58,6 @@ final class HipobjReady {
         this.fabric = new Crc64Fabric(site.reads().fabric());
     }
 
-    // ---- GET
 
     /** @param window the client's memory, of the requested length */
     void get(RemoteBuffer window) {
@@ -122,7 +121,6 @@ final class HipobjReady {
         }
     }
 
-    // ---- PUT
 
     void put(StagingArea staging) {
         long timer = fenceTimer();
@@ -174,7 +172,6 @@ final class HipobjReady {
         }
     }
 
-    // ---- both
 
     private long fenceTimer() {
         return site.reads()
