@@ -108,7 +108,6 @@ final class Hit implements ChannelFutureListener, HttpAccess.Talk {
         }
     }
 
-
     @Override
     public String method() {
         return planned.request().method();

@@ -49,7 +49,6 @@ final class MinimumRateGuard extends ChannelDuplexHandler {
         this.onSlow = onSlow;
     }
 
-
     @Override
     public void read(ChannelHandlerContext context) {
         if (inBody && !reading) {
@@ -93,7 +92,6 @@ final class MinimumRateGuard extends ChannelDuplexHandler {
         readingNanos = 0;
         received = 0;
     }
-
 
     @Override
     public void write(ChannelHandlerContext context, Object message, ChannelPromise done) {

@@ -51,7 +51,6 @@ final class DcTransfer implements Transfer, AddressHandles.Asker {
         this.buffer = buffer;
     }
 
-
     @Override
     public CompletionStage<Void> write(PageSlice ownedSlice, long bufferOffset) {
         return start(Direction.TO_PEER, ownedSlice, bufferOffset).written();
@@ -94,7 +93,6 @@ final class DcTransfer implements Transfer, AddressHandles.Asker {
         rail.poller().execute(() -> fence(reason, ends));
         return ends;
     }
-
 
     private void fence(TransferException reason, CompletableFuture<Void> ends) {
         fences.add(ends);
@@ -218,7 +216,6 @@ final class DcTransfer implements Transfer, AddressHandles.Asker {
             rail.handles().forget(way);
         }
     }
-
 
     boolean isQueued() {
         return isQueued;

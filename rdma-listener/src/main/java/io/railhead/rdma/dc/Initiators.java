@@ -94,7 +94,6 @@ final class Initiators {
         return initiator == null || initiator.id() != id ? null : initiator;
     }
 
-
     /** Creates an initiator and adds it to the pool later; false if there is no room. */
     boolean tryMake(TenantPool pool) {
         if (closing) {
@@ -198,7 +197,6 @@ final class Initiators {
         }
     }
 
-
     /** Returns whether the initiator uses the port's current MTU. */
     boolean isCurrent(Initiator initiator) {
         return initiator.mtu() == device.port().mtu();
@@ -252,7 +250,6 @@ final class Initiators {
         enter(initiator, QueuePairState.OPEN);
         join(initiator);
     }
-
 
     /** Destroys an initiator that no request has. */
     private void destroy(Initiator initiator) {

@@ -109,7 +109,6 @@ final class PairedQueue implements QueuePairConnection.Owner, TransferQueue, Pai
                 "its session ended: " + session.endReason().word());
     }
 
-
     @Override
     public PeerSession session() {
         return session;
@@ -185,7 +184,6 @@ final class PairedQueue implements QueuePairConnection.Owner, TransferQueue, Pai
         session.end(reason);
     }
 
-
     @Override
     public QueuePairConnection link() {
         return queuePairConnection;
@@ -215,7 +213,6 @@ final class PairedQueue implements QueuePairConnection.Owner, TransferQueue, Pai
     public Duration fenceGrace() {
         return peers.config().fenceGrace();
     }
-
 
     @Override
     public void received(ByteBuffer message) {
@@ -265,7 +262,6 @@ final class PairedQueue implements QueuePairConnection.Owner, TransferQueue, Pai
     public void drained() {
         owner.destroy(this);
     }
-
 
     /** Completes when everything is freed, except what is kept for good. Any thread. */
     CompletableFuture<Void> whenGone() {

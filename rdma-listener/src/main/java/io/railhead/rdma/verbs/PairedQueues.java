@@ -130,7 +130,6 @@ final class PairedQueues implements Pairing {
         return bySession.get(clientSession);
     }
 
-
     private PairedQueue make(PairRequest request) {
         if (peers.isClosing()) {
             throw closing();

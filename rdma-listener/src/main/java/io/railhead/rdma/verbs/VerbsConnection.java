@@ -160,7 +160,6 @@ final class VerbsConnection implements QueuePairConnection.Owner, TransferQueue,
         });
     }
 
-
     @Override
     public void received(ByteBuffer message) {
         heardNanos = System.nanoTime();
@@ -281,7 +280,6 @@ final class VerbsConnection implements QueuePairConnection.Owner, TransferQueue,
         });
     }
 
-
     @Override
     public PeerSession session() {
         return handshake.session();
@@ -351,7 +349,6 @@ final class VerbsConnection implements QueuePairConnection.Owner, TransferQueue,
     void undelivered() {
         peers.counts().refused(session().brokenOff().reason());
     }
-
 
     private void sessionEnded() {
         if (stage == Stage.OPEN) {

@@ -62,7 +62,6 @@ public final class HipobjPaths {
         return admission.requireCaller(DIALECT, httpExchange, head, authentication);
     }
 
-
     private void prepare(HttpExchange httpExchange, RequestHead head,
             Authentication authentication) {
         Authentication.Signed caller = caller(httpExchange, head, authentication);
@@ -158,7 +157,6 @@ public final class HipobjPaths {
         response.end();
     }
 
-
     private void ready(HttpExchange httpExchange, RequestHead head, Authentication authentication) {
         Authentication.Signed caller = caller(httpExchange, head, authentication);
         Pairing pairing = admission.requirePairing(DIALECT, caller.principal());
@@ -207,7 +205,6 @@ public final class HipobjPaths {
             throw admission.error(DIALECT, e);
         }
     }
-
 
     /** Cancels a transfer; one that is over already counts as cancelled. */
     private void cancel(HttpExchange httpExchange, RequestHead head,

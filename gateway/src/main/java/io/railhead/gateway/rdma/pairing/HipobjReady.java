@@ -58,7 +58,6 @@ final class HipobjReady {
         this.fabric = new Crc64Fabric(site.reads().fabric());
     }
 
-
     /** @param window the client's memory, of the requested length */
     void get(RemoteBuffer window) {
         HipobjRead[] self = new HipobjRead[1];
@@ -121,7 +120,6 @@ final class HipobjReady {
         }
     }
 
-
     void put(StagingArea staging) {
         long timer = fenceTimer();
         staging.filled()
@@ -171,7 +169,6 @@ final class HipobjReady {
             site.reads().vertx().setTimer(LINGER_MILLIS, _ -> session.end());
         }
     }
-
 
     private long fenceTimer() {
         return site.reads()
