@@ -322,7 +322,7 @@ final class LoopbackConnection extends MessageHandler {
         enter(Stage.READY);
         try {
             if (failure != null) {
-                throw new MessageException("a buffer could not be let go: " + failure);
+                throw new MessageException("a buffer could not be released: " + failure);
             }
             send(context, new Deregistered(key));
         } catch (MessageException e) {
