@@ -9,8 +9,8 @@ public sealed interface Caller {
     record Anonymous() implements Caller {}
 
     /**
-     * A request that the client signed itself, or nobody. Path, query, headers and body are
-     * forwarded unchanged, so that its signature holds.
+     * A request with the client's own signature, or with none. Path, query, headers and body are
+     * forwarded unchanged, so that the signature holds.
      *
      * @param host the store's name in the client's request
      */

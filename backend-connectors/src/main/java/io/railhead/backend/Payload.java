@@ -25,8 +25,8 @@ public sealed interface Payload {
      *            {@code Transfer-Encoding: chunked}, which some stores refuse
      * @param contentSha256 hex, or "UNSIGNED-PAYLOAD"
      * @param trailers checksum trailers, whose values are known only at the body's end; sent as
-     *            aws-chunked trailers if the store accepts them; empty if there are none or the
-     *            length is unknown
+     *            aws-chunked trailers if the store accepts them; empty without trailers or without
+     *            a length
      */
     record Stream(Publisher<ByteBuffer> body, long lengthBytes, String contentSha256,
             Map<String, Supplier<String>> trailers) implements Payload {

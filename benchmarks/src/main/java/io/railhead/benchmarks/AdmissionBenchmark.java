@@ -22,7 +22,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** A request taken on and over again: the counters that all event loops write. */
+/** Measures admission of one request: the counters that all event loops write. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -50,7 +50,7 @@ public class AdmissionBenchmark {
         takeOn();
     }
 
-    /** What two event loops cost one another. */
+    /** Measures the cost of two event loops to one another. */
     @Benchmark
     @Threads(2)
     public void requestOfTwo() {

@@ -50,7 +50,7 @@ public final class ChannelHits {
 
     private ChannelHits() {}
 
-    /** Delivers the same page to whoever asks. */
+    /** Delivers the same page to every request. */
     private static final class OnePage implements RequestHandler {
         private final Page page;
         private final @Nullable PageSlice[] slices = new PageSlice[1];

@@ -34,7 +34,7 @@ public final class HeldObject implements AutoCloseable {
     private final ObjectVersion version;
     private final long bytes;
 
-    /** Reads nothing from anywhere: bytes that count up. */
+    /** A source without a store, whose bytes count up. */
     private record Counting(ByteBuffer chunk) implements PageSource {
 
         static Counting create() {
@@ -54,7 +54,7 @@ public final class HeldObject implements AutoCloseable {
         }
     }
 
-    /** The receiver of one hit; the slices become its own. */
+    /** The receiver of one hit, which takes ownership of the slices. */
     private record Receiver(Consumer<PageSlice> slices) implements RangeReader.Sink {
 
         @Override
@@ -97,7 +97,7 @@ public final class HeldObject implements AutoCloseable {
         return bytes;
     }
 
-    /** What is known of the object. */
+    /** Returns the object's metadata. */
     ObjectMetadata metadata() {
         return Objects.requireNonNull(cache.find(ID));
     }

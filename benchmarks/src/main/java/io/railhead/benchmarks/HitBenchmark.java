@@ -16,7 +16,7 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Blackhole;
 
-/** A hit without its delivery: metadata, index, leases, segments, and all given back. */
+/** Measures a hit without its delivery: metadata, index, leases, segments, and their release. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -31,7 +31,7 @@ public class HitBenchmark {
     @Param({"4096", "65536", "16777216"})
     public int rangeBytes;
 
-    /** Each page read through before it is handed out, as {@code cache.verify: always} has it. */
+    /** Measures a hit whose pages are verified first, as {@code cache.verify: always} does. */
     @Param({"false", "true"})
     public boolean verified;
 

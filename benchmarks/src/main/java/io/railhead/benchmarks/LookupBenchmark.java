@@ -18,7 +18,10 @@ import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.ThreadParams;
 
-/** The first steps of a hit, each alone: the object's metadata, then one page and its lease. */
+/**
+ * Measures the first steps of a hit, each alone: the object's metadata, then one page and its
+ * lease.
+ */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -31,7 +34,7 @@ public class LookupBenchmark {
 
     private HeldObject object;
 
-    /** A thread's own. */
+    /** State of one thread. */
     @State(Scope.Thread)
     public static class Leased {
         final @Nullable PageSlice[] slices = new PageSlice[1];
@@ -58,21 +61,21 @@ public class LookupBenchmark {
         object.lease(0, leased.slices);
     }
 
-    /** What two event loops cost one another that read the same page. */
+    /** Measures two event loops that read the same page. */
     @Benchmark
     @Threads(2)
     public void leaseOfTwo(Leased leased) {
         object.lease(0, leased.slices);
     }
 
-    /** The same of two pages. */
+    /** Measures two event loops that read different pages. */
     @Benchmark
     @Threads(2)
     public void leaseOfTwoApart(Leased leased) {
         object.lease(leased.offset, leased.slices);
     }
 
-    /** The same of what is known of one object. */
+    /** Measures two event loops that look up one object's metadata. */
     @Benchmark
     @Threads(2)
     public ObjectMetadata metadataOfTwo() {

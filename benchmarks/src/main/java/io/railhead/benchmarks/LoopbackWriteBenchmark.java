@@ -16,7 +16,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** One cached page written into a peer's memory: look up, lease, check the token, copy, wait. */
+/**
+ * Measures a write of one cached page into a peer's memory: lookup, lease, token check, copy, wait.
+ */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)

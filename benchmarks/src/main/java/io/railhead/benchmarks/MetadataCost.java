@@ -97,7 +97,7 @@ public final class MetadataCost {
         EmptyPages.fill(cache, metadata.version());
     }
 
-    /** As a store answers a HEAD: no text is shared with the answer before. */
+    /** Returns headers like a HEAD's response, without shared strings. */
     private Headers answer() {
         String etag = String.format(Locale.ROOT, "\"%016x%016x\"", random.nextLong(),
                 random.nextLong());

@@ -23,7 +23,10 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** Verifying a ranged GET: the example with a known signature in Amazon's API reference. */
+/**
+ * Measures the verification of a ranged GET: the example with a known signature in Amazon's API
+ * reference.
+ */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

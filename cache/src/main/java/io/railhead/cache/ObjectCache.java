@@ -192,7 +192,7 @@ public final class ObjectCache implements AutoCloseable {
 
     /**
      * Returns whether no write through this gateway has touched the key or its bucket since, or may
-     * still do so; otherwise the store's earlier response may be outdated. Allocates nothing.
+     * still do so. Otherwise the store's earlier response may be outdated. Allocates nothing.
      *
      * @param generation the key's write epoch at that time
      */
@@ -364,7 +364,7 @@ public final class ObjectCache implements AutoCloseable {
          * Ends the write.
          *
          * @return the key's current write epoch if the write is done and no other write touched the
-         *         key, or a key of its stripe, since the begin; {@link #DISTURBED} otherwise
+         *         key's stripe since the begin; {@link #DISTURBED} otherwise
          */
         long end(WriteOutcome outcome);
     }

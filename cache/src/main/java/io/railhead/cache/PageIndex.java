@@ -277,8 +277,8 @@ final class PageIndex {
     }
 
     /**
-     * Moves a page out of its partition; null if another thread has removed it, and perhaps has not
-     * condemned it yet.
+     * Moves a page out of its partition. Returns null if another thread has removed it: that thread
+     * need not have condemned the page, so it is condemned here.
      */
     private @Nullable PinnedPage tryMove(PageKey key, Page page, TenantPartition tenantPartition) {
         if (tenantPartition.tryTake(key, page)) {
@@ -331,7 +331,7 @@ final class PageIndex {
         return tenantPartitions.roomBytes();
     }
 
-    /** Returns how many bytes of unread prefetched pages are kept, whatever else is filled. */
+    /** Returns how many bytes of unread prefetched pages are keptwhile other pages are filled. */
     long unreadBytes() {
         return tenantPartitions.unreadBytes();
     }

@@ -5,11 +5,11 @@ import io.railhead.cache.memory.PageSlice;
 /**
  * One request's bytes, in order, through a sliding window: at most the window's bytes are leased or
  * being filled for this reader at any time. Missing pages are filled in runs, each page by one fill
- * for all who wait for it.
+ * for all waiting readers.
  *
  * <p> Threads: {@link #start}, {@link #cancel} and every call of the {@link Sink} happen on the
- * reader's executor, which runs one task at a time (an event loop, a serial executor). Slices may
- * be closed on any thread; each closed slice moves the window on.
+ * reader's executor. It runs one task at a time (an event loop, a serial executor). Slices may be
+ * closed on any thread; each closed slice moves the window on.
  */
 public interface RangeReader {
 

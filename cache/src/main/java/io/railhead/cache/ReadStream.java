@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  *   │ read so far │ fetched, or being so │ not yet ...
  * </pre>
  *
- * When less than half of the window lies ahead, the window is doubled, as long as the fetched bytes
- * are a small multiple of the bytes read. If fetched bytes are evicted before they are read, the
+ * When less than half of the window lies ahead, the window is doubled. In all, at most a small
+ * multiple of the bytes read is fetched. If fetched bytes are evicted before they are read, the
  * window shrinks.
  */
 final class ReadStream {
@@ -22,7 +22,7 @@ final class ReadStream {
     private static final long FIRST_WINDOW = 1L << 20;
     /** The fetched bytes may be this multiple of the bytes read, plus a first window. */
     private static final int MOST_TIMES = 4;
-    /** How far a parallel reader's request may be out of order, in reads. */
+    /** The most reads by which a parallel reader's request may be out of order. */
     private static final int REACH = 2;
 
     private final long sizeBytes;
@@ -98,7 +98,7 @@ final class ReadStream {
         windowBytes = Math.min(Math.min(maxWindowBytes, mostWindowBytes),
                 windowBytes == 0 ? first : 2 * windowBytes);
         if (mostWindowBytes < maxWindowBytes) {
-            mostWindowBytes += FIRST_WINDOW; // what went may have gone for once
+            mostWindowBytes += FIRST_WINDOW; // one eviction need not repeat
         }
         long start = Math.max(fetchedTo, next);
         long most = start + FIRST_WINDOW + MOST_TIMES * readBytes - fetchedBytes;

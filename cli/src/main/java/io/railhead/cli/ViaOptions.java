@@ -10,7 +10,7 @@ final class ViaOptions {
     @Option(names = "--via", paramLabel = "http|token|loopback|verbs", description = "How the bytes move: in HTTP bodies; into this host's memory, asked for by a token in HTTP; the same, asked for on a channel; by RDMA (${DEFAULT-VALUE}).", defaultValue = "http")
     private Via via = Via.HTTP;
 
-    @Option(names = "--no-fallback", description = "Fail where --via cannot be had, instead of using HTTP and saying so.")
+    @Option(names = "--no-fallback", description = "Fail if --via is not available, instead of falling back to HTTP with a warning.")
     private boolean noFallback;
 
     Via via() {

@@ -19,9 +19,9 @@ import java.nio.file.Path;
  * A connected UNIX stream socket that can pass descriptors. Its calls allocate nothing, for threads
  * that spin before they sleep.
  *
- * <p> One sender, one receiver and one thread in {@link #awaitEnd} at a time, which may be three
- * threads. {@link #shutDown} makes all of them return; {@link #close} must come after that. Calls
- * throw {@link OsException}.
+ * <p> It has one sender, one receiver and one thread in {@link #awaitEnd} at a time, perhaps three
+ * threads. {@link #shutDown} makes all of them return. Call {@link #close} after that. Calls throw
+ * {@link OsException}.
  *
  * @see <a href="https://man7.org/linux/man-pages/man7/unix.7.html">unix(7)</a>
  */

@@ -7,7 +7,7 @@ import java.util.concurrent.CompletionStage;
  * One request's bytes under way. Calls come one at a time, from the request's own thread; stages
  * complete on the fabric's threads.
  *
- * <p> The transfer owns a slice until its bytes have moved or the fence has completed: time may
+ * <p> The transfer owns a slice until its bytes have moved or the fence has completed. Time may
  * trigger a fence, never the end of a lease.
  */
 public interface Transfer {

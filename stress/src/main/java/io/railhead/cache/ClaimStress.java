@@ -14,7 +14,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
-/** Two readers miss one page: one fetches it, the other joins, and both are told how it ended. */
+/** Two readers miss one page: one fetches it, the other joins, and both get the outcome. */
 @JCStressTest
 @Outcome(id = {"1, 0, 2", "0, 1, 2"}, expect = ACCEPTABLE, desc = "one fetch for both")
 @Outcome(expect = FORBIDDEN, desc = "two fetches, none, or a reader that waits for ever")

@@ -12,7 +12,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** Waiters come while a claim is settled: each is told exactly once. */
+/** Waiters come while a claim is settled: each is called exactly once. */
 @JCStressTest
 @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "each told once")
 @Outcome(expect = FORBIDDEN, desc = "a waiter forgotten or told twice")

@@ -14,8 +14,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Two condemn one page, one of them as its lease ends: one has done it, and the slot is freed once
- * (a second time throws).
+ * Two threads condemn one page, one of them as its lease ends. One succeeds, and the slot is freed
+ * once (a second time throws).
  */
 @JCStressTest
 @Outcome(id = {"1, 0, 1", "0, 1, 1"}, expect = ACCEPTABLE, desc = "condemned once, and gone")

@@ -14,8 +14,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Two threads close one lease, which is a fault of theirs: one of them is told, and the owner's
- * count is not touched: the page can still be had.
+ * Two threads wrongly close one lease. One of them gets an exception, the owner's count is
+ * untouched, and the page can still be leased.
  */
 @JCStressTest
 @Outcome(id = {"1, 0, 1", "0, 1, 1"}, expect = ACCEPTABLE, desc = "closed once")

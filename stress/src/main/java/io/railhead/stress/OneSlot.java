@@ -16,8 +16,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Page memory of one slot, one sample's own: a second page is there only once the first is free.
- * Mapping memory is slow, so a sample leaves it for a later one, if it left it free.
+ * Page memory of one slot for one sample: a second page is available only once the first is free.
+ * Mapping memory is slow, so a sample passes free memory on to a later one.
  */
 final class OneSlot {
     private static final int BYTES = 64 << 10;
@@ -32,14 +32,14 @@ final class OneSlot {
                 : PageMemory.open(new MemoryConfig(BYTES, BYTES, 0, false), slab -> {});
     }
 
-    /** A page of the whole slot, FILLING; null where another has it. */
+    /** Returns a page of the whole slot, FILLING; null if another page has the slot. */
     @Nullable
     Page tryPage() {
         List<Page> pages = memory.tryAllocate(new int[]{BYTES}, Pool.CACHE);
         return pages == null ? null : pages.getFirst();
     }
 
-    /** A page of the whole slot, READY, all of whose bytes are {@code mark}. */
+    /** Returns a page of the whole slot, READY, with every byte {@code mark}. */
     Page page(byte mark) {
         Page page = Objects.requireNonNull(tryPage());
         fill(page, mark);
@@ -53,7 +53,9 @@ final class OneSlot {
         page.write(ByteBuffer.wrap(bytes));
     }
 
-    /** What all bytes under the lease are, by some of them; -1 if they differ. */
+    /**
+     * Returns the value of all bytes under the lease, judged by some of them; -1 if they differ.
+     */
     static int uniform(Lease lease) {
         ByteBuffer bytes = new PageSlice(lease, 0, 0, BYTES).buffers().getFirst();
         byte first = bytes.get(0);

@@ -13,8 +13,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * A reader leases a page while its owner condemns it and writes the slot anew: the reader sees the
- * old bytes or gets no lease, never the new ones.
+ * A reader leases a page while its owner condemns it and rewrites the slot. The reader sees the old
+ * bytes or gets no lease; it never sees the new bytes.
  */
 @JCStressTest
 @Outcome(id = "0, 1, 1", expect = ACCEPTABLE, desc = "too late: no lease")

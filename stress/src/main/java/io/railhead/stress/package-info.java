@@ -1,7 +1,7 @@
 /**
- * Pages under contention, by jcstress: every outcome that is not named is a failure. Two actors
- * each: a test of three does not run on a machine with two processors, and says so in one line
- * only.
+ * Pages under contention, by jcstress: every unlisted outcome is a failure. Each test has two
+ * actors: one with three does not run on a machine with two processors, and says so in a single
+ * line.
  */
 @NullMarked
 package io.railhead.stress;

@@ -27,7 +27,7 @@ final class RequestEncoder {
     private static final Set<String> OURS = Set.of("host", "content-length", "transfer-encoding",
             "connection", "expect", "authorization", "x-amz-date", "x-amz-content-sha256",
             "x-amz-security-token", "x-amz-trailer", "x-amz-decoded-content-length");
-    /** Headers of one hop, whoever signed the request. */
+    /** Headers of one hop, which are set for every signer. */
     private static final Set<String> FRAMING = Set.of("host", "content-length",
             "transfer-encoding", "connection", "expect");
     private static final String UNSIGNED_TRAILER = "STREAMING-UNSIGNED-PAYLOAD-TRAILER";
@@ -168,7 +168,7 @@ final class RequestEncoder {
 
     /**
      * Sets the address. The connection goes to the configured endpoint even if the bucket is in the
-     * host name: the store must know that name, and the gateway need not resolve it.
+     * host name. The store must know that name; the gateway need not resolve it.
      */
     private void address(SdkHttpRequest.Builder out, Target target, URI endpoint,
             Caller caller) {

@@ -39,10 +39,11 @@ import org.jspecify.annotations.Nullable;
  * <ul> <li>They take a chunked body that was cut off for a complete one; here that is an error.
  * <li>They take bytes behind a response's end for the next response; here those close the
  * connection. The end is held back until all bytes that came with it were checked, since it frees
- * the connection for the next request. <li>They do not read while they send. Here a refusal in the
- * middle of an upload is delivered at once, and the connection is closed, since the rest of the
- * body does not come. <li>They handle no interim response except an expected 100; others are
- * dropped here. </ul>
+ * the connection for the next request.
+ * <li>They do not read while they send. Here a refusal in the middle of an upload is delivered at
+ * once. The connection is then closed, since the rest of the body does not come.
+ * <li>They handle no interim response except an expected 100; others are dropped here.
+ * </ul>
  *
  * A store that refuses and closes makes writes fail. Its response, received before, still counts: a
  * failed write neither closes the connection nor is reported.
@@ -57,17 +58,17 @@ final class ResponseValidator extends ChannelDuplexHandler {
 
     private final Decoder decoder = new Decoder();
     private boolean asked;
-    /** Whether the request's end has not been sent yet. */
+    /** True while the request's end has not been sent. */
     private boolean sending;
-    /** Whether the store must still ask for the body. */
+    /** True while the store must still ask for the body. */
     private boolean expecting;
     private boolean interim;
-    /** Whether the current message is an unexpected interim response. */
+    /** True while the current message is an unexpected interim response. */
     private boolean dropping;
     private boolean answering;
     /** Set for methods whose requests may have a body. */
     private boolean uploading;
-    /** Whether the request's body is what the store must store. */
+    /** True if the request's body is what the store must store. */
     private boolean storing;
     /**
      * A success that came before the request's end. It is delivered after that end if the store may
@@ -126,7 +127,7 @@ final class ResponseValidator extends ChannelDuplexHandler {
      */
     private static final class Decoder extends HttpResponseDecoder {
         private boolean ofHead;
-        /** Whether bytes of an incomplete message have come. */
+        /** True if bytes of an incomplete message have come. */
         private boolean begun;
 
         Decoder() {

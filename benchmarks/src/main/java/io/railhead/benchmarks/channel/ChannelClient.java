@@ -68,12 +68,12 @@ final class ChannelClient implements AutoCloseable {
         return Request.get(id, path[0], path[1], key, (long) (id - 1) * objectBytes, objectBytes);
     }
 
-    /** One request, waited for. */
+    /** Sends one request and waits for it. */
     Answer call() throws IOException {
         return peer.channel().call(single);
     }
 
-    /** Keeps all batches under way until the deadline; how many requests were answered. */
+    /** Keeps all batches under way until the deadline; returns the number of answered requests. */
     long pipeline(long deadlineNanos) {
         Deque<List<CompletionStage<Answer>>> underWay = new ArrayDeque<>();
         int next = 0;

@@ -14,12 +14,12 @@ import java.nio.file.Path;
 record HitSite(Path folder, OneObjectStore store, CredentialStore credentials,
         Gateway gateway) implements AutoCloseable {
 
-    /** Reached over loopback. */
+    /** Opens a site with loopback. */
     static HitSite open(int objectBytes) throws IOException, ConfigException {
         return open(objectBytes, "");
     }
 
-    /** Reached over an RDMA adapter, too. */
+    /** Opens a site with loopback and an RDMA adapter. */
     static HitSite openVerbs(int objectBytes, String address) throws IOException, ConfigException {
         return open(objectBytes, "verbs: {enabled: true, listen: [\"%s\"]}".formatted(address));
     }

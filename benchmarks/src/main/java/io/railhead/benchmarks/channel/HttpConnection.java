@@ -11,7 +11,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.Locale;
 
-/** A kept connection that does as little as a client can. One thread. */
+/** A kept connection with the least work of a client. One thread. */
 final class HttpConnection implements AutoCloseable {
     private static final byte[] HEAD_END = "\r\n\r\n".getBytes(ISO_8859_1);
     private static final String LENGTH = "content-length: ";
@@ -25,7 +25,7 @@ final class HttpConnection implements AutoCloseable {
         channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
     }
 
-    /** Sends a request and takes its answer whole; the head and body as text. */
+    /** Sends a request and receives its whole response; returns head and body as text. */
     String exchange(byte[] request) throws IOException {
         send(ByteBuffer.wrap(request));
         int headEnd = headEnd();
@@ -45,7 +45,7 @@ final class HttpConnection implements AutoCloseable {
         return head + text(headEnd, length);
     }
 
-    /** The same request again, whose answer is as long as the last one: nothing of it is read. */
+    /** Sends the same request again; its response has the last one's length and is not read. */
     void repeat(ByteBuffer request) throws IOException {
         send(request.rewind());
         while (received.position() < answerBytes) {
@@ -72,7 +72,7 @@ final class HttpConnection implements AutoCloseable {
         return new String(bytes, ISO_8859_1);
     }
 
-    /** Where the body starts; -1 if that has not come. */
+    /** Returns the start of the body; -1 if it has not come yet. */
     private int headEnd() {
         for (int at = 0; at + HEAD_END.length <= received.position(); at++) {
             if (text(at, HEAD_END.length).equals("\r\n\r\n")) {

@@ -165,7 +165,7 @@ public final class NativeHits {
         return hits;
     }
 
-    /** Allocated so far by the thread that serves the channel. */
+    /** Returns the bytes allocated so far by the thread that serves the channel. */
     private static long gatewayBytes() {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         return Thread.getAllStackTraces()

@@ -11,7 +11,7 @@ import java.util.concurrent.Executors;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A store that has one object, of zeros, and asks nobody who they are: GET of one range, HEAD. */
+/** A store with one object of zeros, without authentication: GET of one range, HEAD. */
 final class OneObjectStore implements AutoCloseable {
     public static final String PATH = "/models/shard";
 

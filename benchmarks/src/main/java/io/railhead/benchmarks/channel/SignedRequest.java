@@ -10,7 +10,7 @@ import software.amazon.awssdk.http.auth.aws.signer.AwsV4FamilyHttpSigner;
 import software.amazon.awssdk.http.auth.aws.signer.AwsV4HttpSigner;
 import software.amazon.awssdk.identity.spi.AwsCredentialsIdentity;
 
-/** A request without a body, signed once: its bytes may be sent for as long as its date is good. */
+/** A request without a body, signed once: its bytes may be sent while its date is valid. */
 record SignedRequest(SdkHttpRequest request) {
     static final String ACCESS_KEY = "AKIDEXAMPLE";
     static final String SECRET_KEY = "benchmark";
@@ -41,7 +41,7 @@ record SignedRequest(SdkHttpRequest request) {
         return head.append("\r\n").toString().getBytes(ISO_8859_1);
     }
 
-    /** The key of the session that it opened. */
+    /** Returns the key of the session that it opened. */
     byte[] sessionKey(String session) {
         return SessionKey.ofOpen(SECRET_KEY,
                 request.firstMatchingHeader("Authorization").orElseThrow(), session);

@@ -45,7 +45,7 @@ final class VerbsBenchClient implements AutoCloseable {
         }
     }
 
-    /** A first try may fail in emulation, where loading what connects takes seconds. */
+    /** Connects. A first try may fail in emulation, where loading the classes takes seconds. */
     static VerbsBenchClient connect(URI gateway, InetAddress source) throws IOException {
         for (int attempt = 1;; attempt++) {
             try {
@@ -89,7 +89,7 @@ final class VerbsBenchClient implements AutoCloseable {
                 : whole.withRange(new RequestRange.Between(0, bytes - 1L));
     }
 
-    /** How long it took from the first request to the last answer, ns. */
+    /** Returns the nanoseconds from the first request to the last answer. */
     long pipeline(int bytes, int depth, int count) {
         List<Request> requests = new ArrayList<>();
         for (int window = 0; window < depth; window++) {
@@ -112,7 +112,7 @@ final class VerbsBenchClient implements AutoCloseable {
         return nanos;
     }
 
-    /** Latencies, each from the request to its answer. */
+    /** Measures latencies, each from the request to its answer. */
     Figures oneByOne(int bytes, int count) throws IOException {
         Request request = request(0, bytes);
         poison(0, bytes);
@@ -140,7 +140,7 @@ final class VerbsBenchClient implements AutoCloseable {
         windows.segment().set(JAVA_BYTE, at + bytes - 1, POISON);
     }
 
-    /** The object is zeros. */
+    /** Checks the delivered object, which is zeros. */
     private void requireDelivered(int window, int bytes) {
         long at = (long) window * OBJECT_BYTES;
         if (windows.segment().get(JAVA_BYTE, at) != 0

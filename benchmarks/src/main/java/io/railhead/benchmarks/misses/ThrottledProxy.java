@@ -35,7 +35,7 @@ final class ThrottledProxy implements AutoCloseable {
     private final Set<SocketChannel> open = ConcurrentHashMap.newKeySet();
 
     /**
-     * What has passed since the start, heads included.
+     * The bytes that have passed since the start, heads included.
      *
      * @param up bytes to the store
      * @param down bytes from it
@@ -102,7 +102,7 @@ final class ThrottledProxy implements AutoCloseable {
         }
     }
 
-    /** Until either side ends, which ends both. */
+    /** Passes bytes until either side ends, which ends both. */
     private static void pass(SocketChannel from, SocketChannel to, Runnable onPiece,
             TokenBucket tokenBucket,
             LongAdder count) {
@@ -117,7 +117,7 @@ final class ThrottledProxy implements AutoCloseable {
                 }
             }
         } catch (IOException _) {
-            // As at the end.
+            // Ends as at the end of the input.
         } finally {
             close(from);
             close(to);
@@ -134,7 +134,7 @@ final class ThrottledProxy implements AutoCloseable {
         try {
             channel.close();
         } catch (IOException _) {
-            // It is gone, one way or the other.
+            // The connection is closed in any case.
         }
     }
 

@@ -1,8 +1,8 @@
 package io.railhead.benchmarks.misses;
 
 /**
- * A token bucket that all connections of one direction share, first come first served. What a
- * thread that wakes late has missed may be made up for a short while. Any thread.
+ * A token bucket that all connections of one direction share, in order of arrival. Time missed by a
+ * thread that wakes late is made up for a short while. Any thread.
  */
 final class TokenBucket {
     private static final long MADE_UP_NANOS = 4_000_000;
@@ -15,7 +15,7 @@ final class TokenBucket {
         freeAtNanos = nowNanos;
     }
 
-    /** When so many bytes that are here now may go on, as {@link System#nanoTime} tells time. */
+    /** Returns when so many bytes may pass, on the clock of {@link System#nanoTime}. */
     synchronized long take(int bytes, long nowNanos) {
         if (freeAtNanos - (nowNanos - MADE_UP_NANOS) < 0) {
             freeAtNanos = nowNanos - MADE_UP_NANOS;

@@ -1,4 +1,4 @@
-/** The link between a store and whoever reads or writes it in {@code benchmarks/run misses}. */
+/** The link between a store and its clients in {@code benchmarks/run misses}. */
 @NullMarked
 package io.railhead.benchmarks.misses;
 

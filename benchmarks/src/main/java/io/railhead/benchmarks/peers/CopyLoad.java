@@ -5,8 +5,8 @@ import java.io.IOException;
 import java.util.function.BooleanSupplier;
 
 /**
- * The bound for one-sided delivery on one host: one thread copies the object, from memory like a
- * cache's into windows like a client's, and does nothing else.
+ * The bound for one-sided delivery on one host. One thread only copies the object, from memory like
+ * a cache's into windows like a client's.
  */
 record CopyLoad(ClientWindows windows) implements Load {
     @Override

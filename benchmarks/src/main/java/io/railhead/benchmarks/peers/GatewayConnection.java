@@ -11,7 +11,7 @@ import java.nio.channels.SocketChannel;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** A kept connection that does as little as a client can. One thread. */
+/** A kept connection with the least work of a client. One thread. */
 final class GatewayConnection implements AutoCloseable {
     private static final int BUFFER_BYTES = 16 << 10;
     private static final String END = "\r\n\r\n";
@@ -38,7 +38,7 @@ final class GatewayConnection implements AutoCloseable {
         }
     }
 
-    /** The next response's head, waited for. */
+    /** Waits for the next response's head. */
     String receiveHead() throws IOException {
         String head = pollHead();
         while (head == null) {
@@ -47,7 +47,7 @@ final class GatewayConnection implements AutoCloseable {
         return head;
     }
 
-    /** Reads once; null as long as the head has not come whole. */
+    /** Reads once; returns null until the whole head has come. */
     @Nullable
     String pollHead() throws IOException {
         if (channel.read(received) < 0) {
@@ -87,7 +87,7 @@ final class GatewayConnection implements AutoCloseable {
         return Integer.parseInt(head.substring(from, head.indexOf('\r', from)));
     }
 
-    /** Throws unless a head says that all bytes moved one-sided, and none follows it. */
+    /** Throws unless a head reports that all bytes moved one-sided, and no byte follows it. */
     static void requireMoved(String head, long bytes) throws IOException {
         if (!head.startsWith("HTTP/1.1 200 ") || !head.contains("\r\nx-amz-rdma-reply: 200\r\n")
                 || !head.contains("\r\nx-amz-rdma-bytes-transferred: " + bytes + "\r\n")

@@ -64,19 +64,19 @@ final class GatewaySession implements AutoCloseable {
         return client.channel();
     }
 
-    /** The 81 characters that name a request's window. */
+    /** Returns the 81 characters that name a request's window. */
     String token(int request) {
         return Token.loopback(windows.mapping().segment().address() + windows.offset(request),
                 windows.windowBytes(), key, client.sessionNumber()).format();
     }
 
-    /** A GET into a request's window, over the channel. */
+    /** Returns a GET into a request's window, over the channel. */
     Request get(int request) {
         return Request.get(request + 1, order.bucket(), order.key(), key, windows.offset(request),
                 order.bytes());
     }
 
-    /** Returns when the gateway has let go of the memory. */
+    /** Closes the session; returns when the gateway has released the memory. */
     @Override
     public void close() {
         client.close();

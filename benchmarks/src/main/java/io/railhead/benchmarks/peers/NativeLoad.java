@@ -12,8 +12,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
 
 /**
- * GETs on one native channel, with as many requests under way as others have connections: one after
- * another, or in a few batches that follow one another.
+ * GETs on one native channel, with as many requests under way as other loads have connections. They
+ * follow one after another, or in a few batches.
  */
 record NativeLoad(GatewaySession session, ClientWindows windows, int requests) implements Load {
     private static final int BATCHES = 4;
@@ -40,7 +40,7 @@ record NativeLoad(GatewaySession session, ClientWindows windows, int requests) i
     private void inBatches(BooleanSupplier stopped, Meter meter) {
         List<List<Request>> batches = batches();
         Deque<List<CompletionStage<Answer>>> underWay = new ArrayDeque<>();
-        // All of them once, whenever it is stopped.
+        // Runs every batch once, even if stopped early.
         for (int next = 0; !stopped.getAsBoolean() || next < batches.size(); next++) {
             if (underWay.size() == batches.size()) {
                 settle(underWay.remove());

@@ -18,13 +18,16 @@ import java.util.stream.IntStream;
 import org.HdrHistogram.Histogram;
 
 /**
- * A process that reads an {@link Order} per line. It answers each with a line when the measured
- * time begins, for the harness to look at the other processes, and a line of JSON with the figures.
+ * A process that reads an {@link Order} per line. It responds with a line when the measured time
+ * begins, so that the harness can watch the other processes. A line of JSON with the figures
+ * follows.
  */
 public final class OneSidedClient {
     static final ObjectMapper JSON = new ObjectMapper();
 
-    /** So many requests must have ended, or the time is up to this many times as long. */
+    /**
+     * The requests that must end at least, unless the time reaches {@code LONGEST} times its plan.
+     */
     private static final int LEAST_REQUESTS = 16;
     private static final int LONGEST = 4;
     private static final long LOOK_NANOS = 20_000_000;

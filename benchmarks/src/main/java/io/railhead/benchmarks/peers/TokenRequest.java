@@ -11,8 +11,8 @@ import javax.crypto.Mac;
 import javax.crypto.ShortBufferException;
 
 /**
- * A GET that is signed anew each time under a request id of its own, since a gateway refuses to use
- * one token twice under one signature. What does not change is made once. One thread.
+ * A GET that is signed each time under a new request id, since a gateway refuses a token's second
+ * use under one signature. Unchanged parts are built once. One thread.
  */
 final class TokenRequest {
     private static final String ID = "x-railhead-request-id";
@@ -43,7 +43,7 @@ final class TokenRequest {
         signatureInHead = once.head().indexOf(once.signature());
     }
 
-    /** The next request, from its first byte; good until the call after this. */
+    /** Returns the next request from its first byte; valid until the call after this. */
     byte[] next() {
         ThreadLocalRandom random = ThreadLocalRandom.current();
         hex(random.nextLong(), canonical, idInCanonical);

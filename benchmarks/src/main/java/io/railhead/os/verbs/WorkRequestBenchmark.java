@@ -16,8 +16,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Work requests written in place, as many as one post takes: time for each. In this package, since
- * nothing else may make a chain without a device; no verb is called.
+ * Measures the encoding of work requests in place, for each of a full post. In this package, since
+ * other packages cannot build a chain without a device; no verb is called.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -40,7 +40,7 @@ public class WorkRequestBenchmark {
         sends = new PreparedSends(REQUESTS, ENTRIES);
     }
 
-    /** A megabyte out of four pages. */
+    /** Measures a megabyte in four pages. */
     @Benchmark
     @OperationsPerInvocation(REQUESTS)
     public PreparedSends fill() {

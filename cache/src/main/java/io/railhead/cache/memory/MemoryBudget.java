@@ -45,7 +45,7 @@ public record MemoryBudget(long cacheBytes, long heapBytes, long directBytes, lo
 
     /**
      * Returns one line with the fault and its cure if the process may grow past its control group's
-     * limit, which would get it killed without a message. Null if it cannot.
+     * limit; null if it cannot. The kernel would kill the process without a message.
      */
     public @Nullable String excess(HostLimits limits) {
         return sumBytes() <= limits.limitBytes()

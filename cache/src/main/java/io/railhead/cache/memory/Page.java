@@ -61,8 +61,8 @@ public final class Page implements SlotUse {
     private @Nullable Written written = new Written();
     private int checksum;
     /**
-     * Where the last read ended: 0 before the first, {@link #UNREAD} for a prefetched page without
-     * a read. A hint, so unordered with other fields.
+     * The end of the last read: 0 before the first, {@link #UNREAD} for a prefetched page without a
+     * read. A hint, so unordered with other fields.
      */
     private int readTo;
     private volatile int count = 1;

@@ -11,7 +11,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** Takes a gateway out of service, or back in. */
-@Command(name = "drain", description = "Say not ready (503 at /readyz), so that new clients go elsewhere; the process stays, and serves who comes all the same.")
+@Command(name = "drain", description = "Report not ready (503 at /readyz), so that load balancers send new clients elsewhere. The process keeps running and still serves every request that arrives.")
 final class DrainCommand implements Callable<Integer> {
     private static final long LONGEST_SECONDS = 3600;
 
@@ -24,7 +24,7 @@ final class DrainCommand implements Callable<Integer> {
     @Option(names = "--undo", description = "Be ready again.")
     private boolean undo;
 
-    @Option(names = "--wait", paramLabel = "DURATION", description = "Wait so long, such as 30s, for what is under way; exit 1 if something still is.", defaultValue = "0s")
+    @Option(names = "--wait", paramLabel = "DURATION", description = "Wait at most this long, such as 30s, for running requests; exit 1 if some still run.", defaultValue = "0s")
     private String wait = "0s";
 
     @Override

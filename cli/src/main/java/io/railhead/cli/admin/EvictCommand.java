@@ -6,7 +6,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /** Evicts objects from a gateway. */
-@Command(name = "evict", description = "Forget what is held of some objects, pinned or not, under every account.")
+@Command(name = "evict", description = "Evict the cached pages of some objects, pinned or not, under every account.")
 final class EvictCommand implements Callable<Integer> {
     @Mixin
     private AdminOptions admin = new AdminOptions();

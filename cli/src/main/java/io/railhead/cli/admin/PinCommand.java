@@ -7,7 +7,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /** Keeps objects from being evicted. */
-@Command(name = "pin", description = "Keep what is held of some objects, and what will be, from being evicted; until the gateway ends.")
+@Command(name = "pin", description = "Protect the cached pages of some objects, present and future, from eviction, until the gateway ends.")
 final class PinCommand implements Callable<Integer> {
     @Mixin
     private AdminOptions admin = new AdminOptions();

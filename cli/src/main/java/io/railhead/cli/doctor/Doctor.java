@@ -106,7 +106,7 @@ public final class Doctor {
     }
 
     private Optional<GatewayConfig> load(@Nullable Path named, List<Finding> findings) {
-        String why = "what the machine must have follows from it";
+        String why = "the other checks depend on it";
         Path config = named == null ? host.at(DEFAULT_CONFIG.toString()) : named;
         if (named == null && !Files.exists(config)) {
             findings.add(Finding.ok(CONFIGURATION, "no " + DEFAULT_CONFIG + ": the defaults", why));
@@ -118,7 +118,7 @@ public final class Doctor {
             return Optional.of(loaded);
         } catch (ConfigException e) {
             findings.add(Finding.fail(CONFIGURATION, String.valueOf(e.getMessage()),
-                    why + "; what follows is held against the defaults",
+                    why + "; the checks below assume the defaults",
                     "mend that line; railhead serve --check reads it again"));
             return Optional.empty();
         }

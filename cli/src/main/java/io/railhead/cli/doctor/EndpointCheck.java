@@ -166,7 +166,7 @@ final class EndpointCheck {
             case EXPIRED -> "the certificate of " + host + " was good "
                     + Certificates.end(result.chain().getFirst());
             case NOT_YET -> "the certificate of " + host + " is not good yet";
-            case UNTRUSTED -> "nobody that is trusted vouches for the certificate of " + host
+            case UNTRUSTED -> "no trusted authority issued the certificate of " + host
                     + ": its issuer is " + Certificates.issuer(result.chain().getLast());
             case OTHER_NAME -> "the certificate is for "
                     + Certificates.names(result.chain().getFirst()) + ", not for " + host;

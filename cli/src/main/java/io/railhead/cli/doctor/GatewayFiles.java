@@ -43,7 +43,7 @@ final class GatewayFiles {
         if (gateway.access().mode() == AuthMode.PASS_THROUGH) {
             return List.of();
         }
-        String why = "who is not in it gets no answer";
+        String why = "the gateway refuses clients that this file does not name";
         try (CredentialStore store = CredentialStore.open(gateway)) {
             findings.add(ok("credentials", gateway.credentials() + " names "
                     + store.principals().size() + " principal(s)", why));
@@ -79,8 +79,8 @@ final class GatewayFiles {
         findings.addAll(dcKey(site));
         String cleartext = CleartextPolicy.reasonAgainst(site.config(), site.principals());
         if (cleartext != null) {
-            findings.add(fail("gateway.tls", cleartext, "who hears one tenant's requests could"
-                    + " name its memory", "set gateway.tls.certificate and gateway.tls.key"));
+            findings.add(fail("gateway.tls", cleartext, "an eavesdropper could name a"
+                    + " tenant's memory", "set gateway.tls.certificate and gateway.tls.key"));
         }
         return findings;
     }
@@ -90,7 +90,7 @@ final class GatewayFiles {
         if (!dc.enabled()) {
             return List.of();
         }
-        String why = "it opens every client's memory to who reaches the fabric and guesses the rest";
+        String why = "with it, a peer on the fabric needs only guesses to reach a client's memory";
         String mend = "write 16 random hex digits there, as openssl rand -hex 8 prints them, and"
                 + " into each client's configuration";
         try {
@@ -110,7 +110,7 @@ final class GatewayFiles {
     }
 
     private static Finding policy(Path path, List<Principal> principals) {
-        String why = "what it does not allow is refused";
+        String why = "the gateway refuses requests that the policy does not allow";
         try (PolicyFile file = PolicyFile.load(path)) {
             List<String> warnings = file
                     .warnings(principals.stream().map(Principal::name).toList());

@@ -24,7 +24,7 @@ final class Latency {
                 + " costs this";
         return median <= FAR.toNanos()
                 ? Finding.ok(subject, found, why)
-                : Finding.warn(subject, found, why, "give what is not overwritten a rule with"
-                        + " freshness: immutable or bounded, or bring the gateway nearer");
+                : Finding.warn(subject, found, why, "give objects that are never overwritten a"
+                        + " rule with freshness: immutable or bounded, or move the gateway nearer");
     }
 }

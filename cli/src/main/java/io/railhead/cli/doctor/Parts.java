@@ -80,7 +80,7 @@ final class Parts {
             return parallelCheck.look().get();
         } catch (RuntimeException | Error e) {
             return List.of(Finding.fail(parallelCheck.name(), "could not be looked at: " + e,
-                    "what nobody looked at may be wrong", "please report this, with --json"));
+                    "a failed check may hide a fault", "please report this, with --json"));
         } finally {
             pending.remove(parallelCheck.name());
         }

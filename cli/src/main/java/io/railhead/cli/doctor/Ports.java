@@ -50,7 +50,7 @@ final class Ports {
     }
 
     private Finding port(String setting, ListenAddress address) {
-        String why = "what is taken cannot be listened on";
+        String why = "the gateway cannot listen on a port in use";
         if (address.port() == 0) {
             return ok(setting, address + ": any free port", why);
         }
@@ -83,7 +83,7 @@ final class Ports {
                             + "' says whose it is");
         }
         if (message.contains("Permission denied")) {
-            return fail(setting, address + " may not be had by this user", why,
+            return fail(setting, address + ": this user may not listen on that port", why,
                     "AmbientCapabilities=CAP_NET_BIND_SERVICE in the unit, a port from 1024 on,"
                             + " or: sysctl -w net.ipv4.ip_unprivileged_port_start="
                             + address.port());

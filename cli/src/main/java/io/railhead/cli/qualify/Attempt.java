@@ -15,7 +15,7 @@ record Attempt(String name, String proves, Body body) {
     /** Findings of a body that passed. */
     record Seen(String found, Map<String, Double> figures) {}
 
-    /** This machine lacks something that a trial needs. */
+    /** The lack of something that a trial needs on this machine. */
     static final class NotRunException extends Exception {
         private static final long serialVersionUID = 1L;
 

@@ -11,8 +11,8 @@ import java.util.HexFormat;
 import java.util.List;
 
 /**
- * The expected content of the objects, known before any is measured: the SHA-256 of each part, so
- * that a part can be checked when it is delivered.
+ * The expected content of the objects, known before any is measured. Each part has a SHA-256, so
+ * that it can be checked when it is delivered.
  */
 public record Manifest(String bucket, int partBytes, List<Entry> entries) {
     /** The part size of the client library. */

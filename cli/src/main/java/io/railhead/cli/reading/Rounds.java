@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads all objects in passes, a part at a time on one thread, and measures only the transfers. The
  * memory holds a whole pass, one object behind the other. It is checked and wiped between passes,
- * while no request is sent and no time counts: a check beside a transfer would hide that transfer's
+ * while no request is sent and no time counts. A check beside a transfer would hide that transfer's
  * time. Wiping excludes that bytes of an earlier pass pass for delivered ones.
  */
 final class Rounds {

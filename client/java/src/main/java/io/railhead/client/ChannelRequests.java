@@ -138,8 +138,8 @@ final class ChannelRequests {
     }
 
     /**
-     * Closes the session if the request is still under way after the timeout, unless others were
-     * answered since: the request may have waited for its turn.
+     * Closes the session if the request is still under way after the timeout. If others were
+     * answered since, the session stays: the request may have waited for its turn.
      */
     private void watch(Session session, CompletableFuture<?> underWay, long nanos) {
         if (underWay.isDone()) {

@@ -15,7 +15,7 @@ public record ObjectName(String bucket, String key) {
         }
     }
 
-    /** From {@code s3://bucket/key}. */
+    /** Parses {@code s3://bucket/key}. */
     public static ObjectName parse(String uri) {
         int slash = uri.startsWith(SCHEME) ? uri.indexOf('/', SCHEME.length()) : -1;
         if (slash < 0 || slash == uri.length() - 1) {

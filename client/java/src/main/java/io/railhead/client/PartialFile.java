@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An interrupted download: a file beside its target, and a journal of its complete parts with their
- * checksums, since a crash leaves the file itself in an unknown state. One process at a time.
+ * checksums. A crash leaves the file itself in an unknown state. One process at a time.
  *
  * <p> Any thread may call {@link #accept}; all other calls are its owner's.
  */

@@ -146,7 +146,7 @@ public final class RailheadClient implements AutoCloseable {
     /**
      * Stores a file in as many calls as needed. After a failure, or the process's end, the store
      * keeps the multipart upload. A journal beside the file, with a name that begins with a dot,
-     * notes the upload and the file's state; each endpoint and object has its own. The next call
+     * notes the upload and the file's state. Each endpoint and object has its own. The next call
      * sends the parts that the store lacks. A stored part counts if its size and its checksum, or
      * its ETag as an MD5, match the file. A file that was changed is stored anew and its upload
      * aborted.

@@ -8,8 +8,8 @@ import java.util.function.Consumer;
 /**
  * Memory that a gateway writes or reads without a copy. Its owner closes it. Any thread.
  *
- * <p> The bytes of a request's range are the gateway's from the call until its stage has completed:
- * the owner must neither write them nor rely on their content. After a {@link MemoryHeldException}
+ * <p> The bytes of a request's range are the gateway's from the call until its stage has completed.
+ * The owner must neither write them nor rely on their content. After a {@link MemoryHeldException}
  * they stay the gateway's; the buffer may be closed. All other bytes are the owner's. A
  * registration costs a round trip and is kept, also across sessions: use a buffer many times.
  */

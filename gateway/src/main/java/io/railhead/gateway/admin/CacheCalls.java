@@ -29,7 +29,7 @@ final class CacheCalls {
         asked.body().close();
         CacheControl.Held held = control.evict(selection);
         if (selection.kind() == Selection.Kind.KEY) {
-            // Discoveries under way have no entry yet, so the key is invalidated by its name.
+            // Requests under way about the key are in no table, so the key itself is invalidated.
             backends.get()
                     .forEach(backend -> cache.invalidate(
                             new ObjectId(backend, "", selection.bucket(), selection.name(), null),

@@ -39,8 +39,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Brings objects into the cache under the caller's identity, as the caller's own reads would. It
- * works on some at a time and within a rate, until all are cached or more would evict others.
- * {@link #run} blocks; other methods are for any thread.
+ * works on some at a time and within a rate. It ends when all are cached, or more would evict
+ * others. {@link #run} blocks; other methods are for any thread.
  */
 final class CacheWarming implements WarmRead.Gate {
     private static final int MAX_LISTING_BYTES = 16 << 20;

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The JSON object with a call's arguments; "" counts as an empty one. {@link #close} refuses fields
- * that were not read: a misspelt field must not count as absent.
+ * that were not read, so that a misspelt field does not count as absent.
  */
 final class CallBody {
     /** Bucket names that no store could read as another path. */

@@ -14,7 +14,7 @@ import java.util.Set;
 
 /**
  * Reads a policy in the supported subset of S3's policy language. Anything else in the file is
- * refused with one line that names the statement and the field: a policy that is understood in part
+ * refused with one line that names statement and field. A policy that is understood in part
  * protects nothing.
  */
 final class PolicyReader {

@@ -27,7 +27,8 @@ import org.jspecify.annotations.Nullable;
  * <p> A signature covers the token, so one entry stands for both. It is remembered as long as its
  * date is acceptable, or until there are too many. Dates up to {@link #forgottenNanos} are refused,
  * since their signatures may have been forgotten. Times are on the monotonic clock, and dates are
- * compared by their age: setting the wall clock forgets nothing and refuses nobody for long.
+ * compared by their age: setting the wall clock forgets no signature, and refuses valid requests
+ * only briefly.
  */
 public final class ReplayGuard {
     private static final long REPEATABLE_NANOS = TimeUnit.SECONDS.toNanos(2);

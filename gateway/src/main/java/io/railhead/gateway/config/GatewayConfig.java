@@ -125,9 +125,9 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
 
     /** The time when a page's bytes are compared with its checksum. */
     public enum Verify {
-        /** In the background only. */
+        /** Verifies in the background only. */
         SCRUB,
-        /** In the background, and before each read. */
+        /** Verifies in the background, and before each read. */
         ALWAYS
     }
 
@@ -200,7 +200,7 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
 
     /** The response to a PUT whose token is declined. */
     public enum PutDecline {
-        /** 501, as deployed clients expect. */
+        /** The status 501, as deployed clients expect. */
         FAIL_CLOSED,
         /** The draft specification's response. */
         SPEC

@@ -41,7 +41,7 @@ public final class Rules {
 
     /**
      * Returns the same rules, to replace earlier ones. A rule keeps the time of its promise if it
-     * and all rules before it are unchanged, since it then matches the same requests as before.
+     * and all rules before it are unchanged: it then matches the same requests.
      *
      * @param nowNanos the time of every other promise
      */

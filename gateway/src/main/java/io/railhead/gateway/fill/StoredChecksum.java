@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The CRC that a store holds of a whole object: S3's {@code x-amz-checksum-*} of the type
  * {@code FULL_OBJECT}. CRCs of parts are combined as zlib's {@code crc32_combine} does, in any
- * width: each part's CRC is multiplied by x to the number of bits behind it, modulo the polynomial.
+ * width. Each part's CRC is multiplied by x to the number of bits behind it, modulo the polynomial.
  */
 public record StoredChecksum(Crc crc, long value) implements WholeChecksum {
     private static final String HEADER = "x-amz-checksum-";

@@ -82,7 +82,7 @@ public final class NegativeCache {
     }
 
     /**
-     * Returns how long an absence holds, at most as long as a permission: a caller that has lost
+     * Returns how long an absence holds, at most as long as a permission. A caller that has lost
      * the permission must not learn what is absent.
      */
     private static Duration bound(Rule rule) {

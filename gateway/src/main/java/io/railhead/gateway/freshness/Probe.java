@@ -15,7 +15,7 @@ public sealed interface Probe {
     /** The backend's own refusal: 403, 404, or another status below 500. */
     record Refused(int status, Headers headers) implements Probe {}
 
-    /** The backend answered that it could not, about this object or now: 5xx. */
+    /** The backend's report of a failure, for now or for this object: 5xx. */
     record Failed(int status, Headers headers) implements Probe {}
 
     /** The backend did not answer. */

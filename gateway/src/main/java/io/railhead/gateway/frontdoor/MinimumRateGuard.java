@@ -49,8 +49,6 @@ final class MinimumRateGuard extends ChannelDuplexHandler {
         this.onSlow = onSlow;
     }
 
-    // ---- What the client sends
-
     @Override
     public void read(ChannelHandlerContext context) {
         if (inBody && !reading) {
@@ -94,8 +92,6 @@ final class MinimumRateGuard extends ChannelDuplexHandler {
         readingNanos = 0;
         received = 0;
     }
-
-    // ---- What the client takes
 
     @Override
     public void write(ChannelHandlerContext context, Object message, ChannelPromise done) {

@@ -43,7 +43,8 @@ public final class S3Listener {
     private static final int UPDATE_SECONDS = 30;
     /**
      * The size of a piece of an upload. Each piece costs two wake-ups and a system call, but Vert.x
-     * queues 16 pieces for a slow store: this bounds the heap that a request may take.
+     * queues 16 pieces for a slow store. The size therefore bounds the heap that a request may
+     * take.
      */
     private static final int PIECE_BYTES = 16 << 10;
     /**

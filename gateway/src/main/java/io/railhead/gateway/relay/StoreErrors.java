@@ -22,8 +22,8 @@ public final class StoreErrors {
     private StoreErrors() {}
 
     /**
-     * Returns the error for a store's refusal of the gateway's own credential, which must not look
-     * like a fault of the client's signature; null for any other refusal.
+     * Returns the error for a store's refusal of the gateway's own credential; null for any other
+     * refusal. Such a refusal must not look like a fault of the client's signature.
      *
      * @param principal the principal whose requests the credential signs
      * @param code the store's error code

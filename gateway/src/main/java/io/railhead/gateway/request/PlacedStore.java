@@ -5,8 +5,8 @@ import io.railhead.backend.Backend;
 /**
  * A store and the place of its objects in the cache.
  *
- * @param era distinguishes the store from an earlier one of the same name, whose cached bytes must
- *            not be served as this one's; "" for stores of the start
+ * @param era distinguishes the store from an earlier one of the same name, whose cached bytes are
+ *            not this one's; "" for stores of the start
  */
 public record PlacedStore(Backend backend, String era) {
 

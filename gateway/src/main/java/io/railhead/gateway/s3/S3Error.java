@@ -75,7 +75,7 @@ public enum S3Error {
     SLOW_DOWN("SlowDown", 503, "Please reduce your request rate."),
     CONTENT_SHA256_MISMATCH("XAmzContentSHA256Mismatch", 400,
             "The provided 'x-amz-content-sha256' header does not match what was computed."),
-    /* The rest are ours: S3 has no codes for a store behind it, nor for one-sided delivery. */
+    /* The gateway's own codes: S3 has none for a store behind it, nor for one-sided delivery. */
     STORE_CREDENTIAL_REFUSED("StoreCredentialRefused", 403,
             "The store behind the gateway refuses the credential that the gateway signs with."),
     STORE_ANSWER_MALFORMED("StoreAnswerMalformed", 502,

@@ -43,7 +43,7 @@ final class Foreign {
     /** struct ibv_context, rdma_cm's own for its device. */
     static class Context extends IbvContext {
         final long address;
-        /** Whether librdmacm counts it as in use by this object; false if an id lent it. */
+        /** True if librdmacm counts it as in use by this object; false if an id lent it. */
         final boolean isCounted;
 
         Context(long address, boolean isCounted) throws IOException {

@@ -24,9 +24,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * DiSNI's connection manager over librdmacm. Event channels do not block: {@link #getCmEvent} waits
- * in poll(2), and with timeout 0 not at all, so a thread can call it from its own poll set. An
- * event is copied and acknowledged at once, so {@code ackEvent} does nothing and destroying an id
- * never waits for it.
+ * in poll(2), and with timeout 0 not at all. A thread can call it from its own poll set. An event
+ * is copied and acknowledged at once, so {@code ackEvent} does nothing and destroying an id never
+ * waits for it.
  */
 final class ForeignCm extends RdmaCm {
     private final LibRdmacm library;

@@ -62,8 +62,8 @@ final class ForeignExtensions implements VerbsExtensions {
     }
 
     /**
-     * Opens a device. A list marks every device as used, and librdmacm closes no used one: so only
-     * one reference is kept.
+     * Opens a device. A list marks every device as used, and librdmacm closes no used device: so
+     * all but the opened one are released.
      */
     @Override
     public synchronized IbvContext open(String device) throws IOException {

@@ -27,8 +27,8 @@ public interface VerbsExtensions {
     List<String> devices() throws IOException;
 
     /**
-     * Returns the context that rdma_cm itself uses for a device, so that protection domains and
-     * completion queues from it serve ids of that device. iWARP is refused with its reason.
+     * Returns the context that rdma_cm itself uses for a device. Protection domains and completion
+     * queues from it serve ids of that device. iWARP is refused with its reason.
      */
     IbvContext open(String device) throws IOException;
 

@@ -36,7 +36,7 @@ final class DcTransfer implements Transfer, AddressHandles.Asker {
     private final RemoteBuffer buffer;
     private final Deque<DcWork> waiting = new ArrayDeque<>();
     private final List<CompletableFuture<Void>> fences = new ArrayList<>();
-    /** Why nothing more is posted. Written by the poller and by a fence. */
+    /** The reason why nothing more is posted. Written by the poller and by a fence. */
     private volatile @Nullable TransferException stopped;
     private boolean isAsking;
     private boolean isQueued;

@@ -94,7 +94,7 @@ final class Initiators {
         return initiator == null || initiator.id() != id ? null : initiator;
     }
 
-    /** Creates an initiator for the pool, which is told later; false if there is no room. */
+    /** Creates an initiator and adds it to the pool later; false if there is no room. */
     boolean tryMake(TenantPool pool) {
         if (closing) {
             return false;

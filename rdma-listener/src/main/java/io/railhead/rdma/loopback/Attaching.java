@@ -39,7 +39,7 @@ final class Attaching {
             byte[] found = new byte[Bytes32.SIZE];
             ownedProcess.read(attach.proofAddress(), MemorySegment.ofArray(found));
             if (!Bytes32.of(found).equals(nonce)) {
-                throw new IOException("the memory is not that of who asks");
+                throw new IOException("the process found is not the client");
             }
             return new AttachedMemory(ownedProcess, attach.baseAddress());
         } catch (IOException | RuntimeException | Error e) {

@@ -58,8 +58,8 @@ import org.slf4j.LoggerFactory;
  * Netty reads bytes only: the kernel closes a descriptor that comes unasked. Only in the stage
  * DESCRIPTOR the channel does not read, and a {@link DescriptorInbox} does.
  *
- * <p> Once a session has ended, the socket is closed last, when no copy touches the peer's memory:
- * the peer may take the close as the return of its buffers.
+ * <p> After a session's end the socket is closed last, when no copy touches the peer's memory. The
+ * peer may take the close as the return of its buffers.
  *
  * <p> A long class: it is the protocol, one message a method.
  */
@@ -322,7 +322,7 @@ final class LoopbackConnection extends MessageHandler {
         enter(Stage.READY);
         try {
             if (failure != null) {
-                throw new MessageException("a buffer could not be let go: " + failure);
+                throw new MessageException("a buffer could not be released: " + failure);
             }
             send(context, new Deregistered(key));
         } catch (MessageException e) {

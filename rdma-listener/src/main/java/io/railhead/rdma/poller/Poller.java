@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  *   arm the completion queue ─▶ poll again ─▶ say "asleep" ─▶ look into the inbox again ─▶ sleep
  * </pre>
  *
- * So no completion or message is missed between the last check and the sleep: a sender puts its
+ * So no completion or message is missed between the last check and the sleep. A sender puts its
  * message into the inbox first, then checks "asleep", and wakes the poller.
  */
 public final class Poller implements Executor, AutoCloseable {
@@ -87,7 +87,7 @@ public final class Poller implements Executor, AutoCloseable {
             runLeft();
             return;
         }
-        // The queue's index, raised by CAS, and the flag are both volatile: either this thread sees
+        // The queue's index, raised by CAS, and the flag are both volatile. Either this thread sees
         // "asleep", or the poller sees that the inbox is not empty.
         if (asleep.compareAndSet(true, false)) {
             completionHandler.wake();

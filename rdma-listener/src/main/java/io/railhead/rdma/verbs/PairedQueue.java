@@ -225,8 +225,7 @@ final class PairedQueue implements QueuePairConnection.Owner, TransferQueue, Pai
         Staged mine = staged;
         if (mine == null || value != mine.cookie() || bytes != mine.memory().bytes()) {
             queuePairConnection.fail(EndReason.PROTOCOL,
-                    "an immediate value that nobody waits for, with " + bytes
-                            + " bytes");
+                    "an unexpected immediate value, with " + bytes + " bytes");
             return;
         }
         owner.revoke(this, mine);

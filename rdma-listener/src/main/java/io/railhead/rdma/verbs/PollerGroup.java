@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
  * the thread that creates it, before it is accepted; it leaves once it is gone.
  *
  * <p> The completion queue always has room for everything that its connections may have posted, so
- * it cannot overrun: a connection that does not fit is refused.
+ * it cannot overrun. A connection that does not fit is refused.
  */
 final class PollerGroup implements CompletionHandler, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(PollerGroup.class);

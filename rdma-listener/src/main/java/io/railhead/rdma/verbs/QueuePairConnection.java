@@ -32,8 +32,8 @@ import org.slf4j.LoggerFactory;
  * before the message is read. Their number never falls, so a peer within its credits never finds a
  * queue without receives.
  *
- * <p> Waiting and posted work ends only when the queue pair is drained, or its destruction has
- * returned: then nothing can touch a byte of it any more.
+ * <p> Waiting and posted work ends only when the queue pair is drained or destroyed. Nothing can
+ * touch a byte of it then.
  *
  * <p> A long class: one state machine over the fields of one queue pair.
  */

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Checks that a connection came by a configured GID. rdma_cm chooses the GID by the peer's
- * destination address and the kernel's default type, and accepts no other choice.
+ * destination address and the kernel's default type. It accepts no other choice.
  */
 final class RouteCheck {
     private final GidRequest wanted;

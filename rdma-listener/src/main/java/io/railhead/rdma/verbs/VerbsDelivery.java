@@ -13,11 +13,11 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A hit on its way: its slices' writes and the answer, in one batch if there is room, so that the
- * answer arrives after the bytes. Its connection reuses it for one request after another; poller
- * only. It owns the slices until the answer's completion, which covers the whole hit. The bytes of
- * all slices are taken from the budget before the first is posted: partly served deliveries would
- * wait for each other.
+ * A hit on its way: its slices' writes and the answer, in one batch if there is room. The answer
+ * arrives after the bytes. Its connection reuses it for one request after another; poller only. It
+ * owns the slices until the answer's completion, which covers the whole hit. The bytes of all
+ * slices are taken from the budget before the first is posted: partly served deliveries would wait
+ * for each other.
  */
 final class VerbsDelivery implements Outgoing {
     private static final int NONE = -1;

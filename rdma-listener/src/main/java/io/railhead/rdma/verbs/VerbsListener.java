@@ -51,7 +51,7 @@ final class VerbsListener implements CmLoop.Listener {
     private final Map<RdmaCmId, VerbsConnection> connections = new HashMap<>();
     /**
      * Connections that ended while their port was down; the disconnect is sent once the port is up.
-     * A datagram sent through a down port is lost, and on soft-RoCE it breaks the device's own
+     * A datagram sent through a down port is lost. On soft-RoCE it also breaks the device's own
      * connection queue pair, so that no connection can be made any more.
      */
     private final Map<RdmaCmId, Port> unsaid = new HashMap<>();

@@ -6,7 +6,7 @@ public sealed interface RequestRange {
     /** The whole object. */
     record All() implements RequestRange {}
 
-    /** From the first byte to the last, both inclusive, as far as the object reaches. */
+    /** The bytes from the first to the last, both inclusive, as far as the object reaches. */
     record Between(long first, long last) implements RequestRange {
         public Between {
             if (first < 0 || last < first) {
@@ -16,7 +16,7 @@ public sealed interface RequestRange {
         }
     }
 
-    /** From the first byte to the object's end. */
+    /** The bytes from the first to the object's end. */
     record From(long first) implements RequestRange {
         public From {
             if (first < 0) {
@@ -25,7 +25,7 @@ public sealed interface RequestRange {
         }
     }
 
-    /** The last bytes of the object, so many. */
+    /** The last {@code bytes} bytes of the object. */
     record Last(long bytes) implements RequestRange {
         public Last {
             if (bytes < 0) {

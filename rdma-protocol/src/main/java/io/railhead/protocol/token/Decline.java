@@ -11,7 +11,7 @@ public sealed interface Decline {
     Answer ERROR = new Answer(NOT_IMPLEMENTED, Map.of());
 
     /**
-     * The ordinary response with the object in its body, and no {@code x-amz-rdma-reply}: clients
+     * The ordinary response with the object in its body, and no {@code x-amz-rdma-reply}. Clients
      * that check only that header's presence would take the empty buffer for the object.
      */
     record ServeInline() implements Decline {}

@@ -5,8 +5,8 @@ public enum PutDecline {
     /** HTTP 501: fails closed, even for clients that check only the status. */
     ERROR,
     /**
-     * HTTP 200 without ETag, as the draft specification demands: clients that know it fall back by
-     * themselves, and clients that check only the status lose their data.
+     * HTTP 200 without ETag, as the draft specification demands. Clients that know it fall back by
+     * themselves; clients that check only the status lose their data.
      */
     DRAFT
 }

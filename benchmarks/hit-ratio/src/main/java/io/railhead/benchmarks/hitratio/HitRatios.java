@@ -24,7 +24,7 @@ import picocli.CommandLine.Spec;
 
 /** Reads traces through the cache and through the simulator's policies. */
 @Command(name = "hit-ratios", mixinStandardHelpOptions = true, description = {
-        "How often the cache has what is asked for, beside other policies of as many pages."})
+        "Compares the cache's hit ratio with that of other policies with as many pages."})
 @SuppressWarnings("NullAway.Init") // picocli sets the spec
 final class HitRatios implements Callable<Integer> {
     /** The column's title, and the simulator's name. */
@@ -36,7 +36,7 @@ final class HitRatios implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    @Option(names = "--only", paramLabel = "TRACE", description = "Only traces whose names hold this.", defaultValue = "")
+    @Option(names = "--only", paramLabel = "TRACE", description = "Only traces whose names contain this.", defaultValue = "")
     private String only;
 
     @Option(names = "--reads", paramLabel = "N", description = "Only so many of a trace's reads, from its begin.", defaultValue = "2147483647")

@@ -46,7 +46,7 @@ final class RealCache implements AutoCloseable {
         }
     };
 
-    /** One that holds about so many. */
+    /** Creates a cache that holds about this many pages. */
     RealCache(int pages) {
         long bytes = Math.ceilDiv((long) (pages * (long) SLOT_BYTES / HELD_PART),
                 LARGE_SLOT_BYTES) * LARGE_SLOT_BYTES;
@@ -57,7 +57,7 @@ final class RealCache implements AutoCloseable {
         cache = new ObjectCache(memory, CONFIG, System::nanoTime);
     }
 
-    /** Reads a page; whether it was held. */
+    /** Reads a page; returns whether it was cached. */
     boolean read(long page) {
         ObjectVersion version = new ObjectVersion(
                 new ObjectId("store", "", "trace", Long.toString(page), null), "\"1\"", "",
@@ -71,7 +71,7 @@ final class RealCache implements AutoCloseable {
         return !fetched;
     }
 
-    /** How many such pages it holds at most: what the others are given, too. */
+    /** Returns how many pages the cache holds at most, a limit that the other policies get too. */
     static int capacity(int pages) {
         try (RealCache cache = new RealCache(pages)) {
             int asked = 4 * pages;

@@ -14,7 +14,7 @@ import java.util.stream.Stream;
  */
 record Trace(String name, String source, int cachePages, Supplier<long[]> pages) {
 
-    /** Those that the simulator brings, at the sizes of its own published results. */
+    /** Returns the simulator's own traces, at the sizes of its published results. */
     static List<Trace> bundled() {
         return List.of(
                 bundled("CloudPhysics w106", TraceFormat.CLOUD_PHYSICS, "w106.trace.xz", 10_000),

@@ -5,8 +5,9 @@ import java.util.Random;
 import java.util.stream.LongStream;
 
 /**
- * The reads of GPU racks as streams of pages: five generators, each of one seed, so that every run
- * and every policy sees the same. A page's number says what it is of: no two kinds share one.
+ * The reads of GPU racks as streams of pages. Five generators have one seed each, so that every run
+ * and every policy sees the same pages. A page's number tells its workload: no two workloads share
+ * one.
  */
 final class Workloads {
     private static final long SEED = 20_261_122;
@@ -49,9 +50,8 @@ final class Workloads {
     }
 
     /**
-     * Of thirty models, each a quarter of the cache, one at a time is loaded by eight nodes within
-     * a minute: each reads all of it in order, a little behind the one before. Few models are
-     * loaded often.
+     * Loads of thirty models, each a quarter of the cache. Eight nodes load one model within a
+     * minute, each in order and a little behind the one before. Few models are loaded often.
      */
     private static void fanOut(Random random, LongStream.Builder pages) {
         int models = 30;
@@ -73,8 +73,8 @@ final class Workloads {
     }
 
     /**
-     * Blocks of prefixes: each is written once, which puts it into the cache, and read a few times
-     * soon after, or never. One in twenty belongs to a prompt that all share.
+     * Blocks of prefixes. Each is written once, which caches it, and read a few times soon after,
+     * or never. One in twenty belongs to a prompt that all share.
      */
     private static void keyValues(Random random, LongStream.Builder pages) {
         int shared = CACHE_PAGES / 10;
@@ -97,8 +97,8 @@ final class Workloads {
     }
 
     /**
-     * Nine tenths of the cache are read again and again, some more than others; now and then a
-     * checkpoint of half the cache is written in one go, of which only the last is ever read back.
+     * Repeated reads of nine tenths of the cache, with unequal frequencies. Now and then a
+     * checkpoint of half the cache is written at once; only the last one is ever read back.
      */
     private static void checkpoints(Random random, LongStream.Builder pages) {
         int hot = CACHE_PAGES * 9 / 10;

@@ -59,8 +59,8 @@ public final class ClientChannel implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ClientChannel.class);
     private static final long SPIN_NANOS = 50_000;
     /**
-     * How often in a keep-alive interval the channel's own thread checks whether a message was
-     * sent.
+     * The number of checks in a keep-alive interval, by the channel's own thread, whether a message
+     * was sent.
      */
     private static final int LOOKS = 3;
     /** The longest time that an abandoned gateway may take to release all memory. */
@@ -83,7 +83,7 @@ public final class ClientChannel implements AutoCloseable {
     private volatile boolean givenUp;
     /** The time of abandonment; written before {@link #givenUp}. */
     private long givenUpAtNanos;
-    /** Whether this end broke the connection: its end then shows nothing about the gateway. */
+    /** True if this end broke the connection: its end then shows nothing about the gateway. */
     private volatile boolean brokenOff;
     private volatile boolean letGo;
 

@@ -5,9 +5,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * The transport of a client's messages. One sender, one receiver and one thread in
- * {@link #awaitEnd} at a time, which may be three threads. {@link #shutDown} makes all of them
- * return; {@link #close} must come after that.
+ * The transport of a client's messages. It has one sender, one receiver and one thread in
+ * {@link #awaitEnd} at a time, perhaps three threads. {@link #shutDown} makes all of them return.
+ * {@link #close} must come after that.
  */
 public interface ClientTransport extends AutoCloseable {
 

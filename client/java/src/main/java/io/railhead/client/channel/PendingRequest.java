@@ -6,9 +6,12 @@ import io.railhead.protocol.channel.Request;
 /** A request whose answer has not come yet. */
 final class PendingRequest extends Awaited<Answer> {
     final Request request;
-    /** Whether it was sent, or may have been if sending failed. Guarded by the outbox's lock. */
+    /** True if it was sent, or may have been when sending failed. Guarded by the outbox's lock. */
     boolean sent;
-    /** Whether it was cancelled, which happens once: the gateway has room for one CANCEL each. */
+    /**
+     * True once it was cancelled. It is cancelled once, since the gateway has room for one CANCEL
+     * each.
+     */
     boolean cancelled;
 
     PendingRequest(Request request) {

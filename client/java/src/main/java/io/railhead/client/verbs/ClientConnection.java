@@ -182,7 +182,7 @@ public final class ClientConnection implements AutoCloseable {
         Message message = said.hasRemaining() ? MessageCodec.decode(said) : null;
         return message instanceof Refused(var reason)
                 ? new RefusedException(reason)
-                : new IOException("nobody accepts the connection, status " + status);
+                : new IOException("the gateway did not accept the connection, status " + status);
     }
 
     VerbsExtensions verbs() {

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The range of the first GET of a cold object: whole pages around the requested range, within one
- * run, so that the fills which follow continue where it ends.
+ * run. Later fills continue where it ends.
  */
 record DiscoveryRange(long offset, long length) {
 

@@ -24,9 +24,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings one object into the cache and delivers it to nobody. It is a read like any other, whose
- * bytes are released as they come. It proceeds run by run; while it waits for its rate, it leases
- * no page. The context's event loop only, except for {@link #start} and {@link #cancel}.
+ * Brings one object into the cache without a receiver. It is a read like any other, whose bytes are
+ * released as they come. It proceeds run by run; while it waits for its rate, it leases no page.
+ * The context's event loop only, except for {@link #start} and {@link #cancel}.
  */
 public final class WarmRead implements Destination, ResponseSink, RangeReader.Sink {
     private static final Logger LOG = LoggerFactory.getLogger(WarmRead.class);

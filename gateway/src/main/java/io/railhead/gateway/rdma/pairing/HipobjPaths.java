@@ -62,8 +62,6 @@ public final class HipobjPaths {
         return admission.requireCaller(DIALECT, httpExchange, head, authentication);
     }
 
-    // ---- PREPARE
-
     private void prepare(HttpExchange httpExchange, RequestHead head,
             Authentication authentication) {
         Authentication.Signed caller = caller(httpExchange, head, authentication);
@@ -159,8 +157,6 @@ public final class HipobjPaths {
         response.end();
     }
 
-    // ---- READY
-
     private void ready(HttpExchange httpExchange, RequestHead head, Authentication authentication) {
         Authentication.Signed caller = caller(httpExchange, head, authentication);
         Pairing pairing = admission.requirePairing(DIALECT, caller.principal());
@@ -209,8 +205,6 @@ public final class HipobjPaths {
             throw admission.error(DIALECT, e);
         }
     }
-
-    // ---- CANCEL
 
     /** Cancels a transfer; one that is over already counts as cancelled. */
     private void cancel(HttpExchange httpExchange, RequestHead head,

@@ -58,8 +58,6 @@ final class HipobjReady {
         this.fabric = new Crc64Fabric(site.reads().fabric());
     }
 
-    // ---- GET
-
     /** @param window the client's memory, of the requested length */
     void get(RemoteBuffer window) {
         HipobjRead[] self = new HipobjRead[1];
@@ -122,8 +120,6 @@ final class HipobjReady {
         }
     }
 
-    // ---- PUT
-
     void put(StagingArea staging) {
         long timer = fenceTimer();
         staging.filled()
@@ -173,8 +169,6 @@ final class HipobjReady {
             site.reads().vertx().setTimer(LINGER_MILLIS, _ -> session.end());
         }
     }
-
-    // ---- both
 
     private long fenceTimer() {
         return site.reads()

@@ -67,8 +67,8 @@ public final class PairingAdmission {
         if (!(authentication instanceof Authentication.Signed signed) || signed.presigned()
                 || head.headers().anyName(name -> isUnsigned(name, signed))) {
             throw refuse("unsigned", new S3Refusal(S3Error.RDMA_TOKEN_NOT_SIGNED,
-                    "Whoever pairs a queue pair must sign all of its x-amz-rdma-* headers, by an"
-                            + " Authorization header."));
+                    "A request that pairs a queue pair must sign all of its x-amz-rdma-* headers,"
+                            + " with an Authorization header."));
         }
         if (replayGuard.judgeOnce(signed,
                 httpExchange.connection()) instanceof ReplayGuard.Refused(var error)) {

@@ -16,13 +16,14 @@ public record FabricAddress(Fabric fabric, Reach reach, SessionLimits limits) {
     /** A token's window length has 32 bits. */
     private static final long MAX_WINDOW = 0xffff_ffffL;
 
-    /** How a peer connects. */
+    /** The way that a peer connects. */
     public sealed interface Reach {
-        /** Over a UNIX socket on the same host. */
+        /** A UNIX socket on the same host. */
         record Socket(Path path) implements Reach {}
 
         /**
-         * By rdma_cm. Addresses and port are read at each request, since adapters come and go.
+         * Addresses for rdma_cm. Addresses and port are read at each request, since adapters come
+         * and go.
          *
          * @param maxPathMtu the largest payload of a packet, which both ends must agree on
          */
