@@ -22,6 +22,11 @@ public final class TestPages implements AutoCloseable {
         this(fabric, new MemoryConfig(256L << 20, PAGE_BYTES, 0.05, false));
     }
 
+    /** Few pages, for a second fabric beside the test's own: an emulated machine is small. */
+    public static TestPages few(Fabric fabric) {
+        return new TestPages(fabric, new MemoryConfig(32L << 20, PAGE_BYTES, 0.05, false));
+    }
+
     public TestPages(Fabric fabric, MemoryConfig config) {
         memory = PageMemory.open(config, fabric::register);
         // It serves with its first part; tests count on all of it.

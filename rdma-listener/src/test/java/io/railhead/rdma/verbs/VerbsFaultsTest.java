@@ -262,7 +262,7 @@ final class VerbsFaultsTest {
         VerbsRig patient = new VerbsRig(
                 VerbsRig.config().with(QueuePairConfig.DEFAULT.withAckTimeout(18)),
                 VerbsRig.freshSessions(), RequestHandler.NONE);
-        TestPages theirs = new TestPages(patient.fabric());
+        TestPages theirs = TestPages.few(patient.fabric());
         VerbsClient peer = patient.peer("ann");
         MemorySegment memory = patient.allocate(1 << 20);
         int key = peer.register(memory);

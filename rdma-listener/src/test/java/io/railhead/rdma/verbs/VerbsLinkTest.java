@@ -116,6 +116,7 @@ final class VerbsLinkTest {
             assertThat(memory.asSlice(at, 1 << 20)
                     .mismatch(memory.asSlice(0, 1 << 20))).isEqualTo(-1);
         }
+        Awaiting.until("the fabric is on", () -> rig.fabric().health().usable());
         bytesArrive(peer, 4);
     }
 
@@ -133,7 +134,7 @@ final class VerbsLinkTest {
         try (VerbsRig patient = new VerbsRig(
                 VerbsRig.config().with(QueuePairConfig.DEFAULT.withAckTimeout(20)),
                 VerbsRig.freshSessions(), RequestHandler.NONE)) {
-            TestPages theirs = new TestPages(patient.fabric());
+            TestPages theirs = TestPages.few(patient.fabric());
             ClientSession clientSession = patient.open("ann");
             VerbsClient peer = VerbsClient.connect(patient.peerConfig(), patient.gateway(),
                     clientSession.id(), VerbsRig.KEY);
