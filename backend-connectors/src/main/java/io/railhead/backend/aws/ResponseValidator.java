@@ -39,11 +39,10 @@ import org.jspecify.annotations.Nullable;
  * <ul> <li>They take a chunked body that was cut off for a complete one; here that is an error.
  * <li>They take bytes behind a response's end for the next response; here those close the
  * connection. The end is held back until all bytes that came with it were checked, since it frees
- * the connection for the next request.
- * <li>They do not read while they send. Here a refusal in the middle of an upload is delivered at
- * once. The connection is then closed, since the rest of the body does not come.
- * <li>They handle no interim response except an expected 100; others are dropped here.
- * </ul>
+ * the connection for the next request. <li>They do not read while they send. Here a refusal in the
+ * middle of an upload is delivered at once. The connection is then closed, since the rest of the
+ * body does not come. <li>They handle no interim response except an expected 100; others are
+ * dropped here. </ul>
  *
  * A store that refuses and closes makes writes fail. Its response, received before, still counts: a
  * failed write neither closes the connection nor is reported.
