@@ -256,14 +256,17 @@ final class VerbsFaultsTest {
         nobodyElseIsDisturbed(5);
     }
 
-    /** Packets wait a second for their answer: a machine that is slow is no peer that is gone. */
+    /**
+     * Packets of both ends wait a second for their answer: a machine that is slow is no peer that
+     * is gone.
+     */
     @Test
     void bytesArriveThroughALossyNetwork() throws Exception {
-        VerbsRig patient = new VerbsRig(
-                VerbsRig.config().with(QueuePairConfig.DEFAULT.withAckTimeout(18)),
+        QueuePairConfig patience = QueuePairConfig.DEFAULT.withAckTimeout(18);
+        VerbsRig patient = new VerbsRig(VerbsRig.config().with(patience),
                 VerbsRig.freshSessions(), RequestHandler.NONE);
         TestPages theirs = TestPages.few(patient.fabric());
-        VerbsClient peer = patient.peer("ann");
+        VerbsClient peer = patient.peer("ann", patience);
         MemorySegment memory = patient.allocate(1 << 20);
         int key = peer.register(memory);
         byte[] bytes = new byte[1 << 20];

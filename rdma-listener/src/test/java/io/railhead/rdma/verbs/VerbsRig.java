@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.railhead.client.verbs.VerbsClient;
 import io.railhead.client.verbs.VerbsClientConfig;
+import io.railhead.os.adapter.QueuePairConfig;
 import io.railhead.rdma.FabricRig;
 import io.railhead.rdma.FabricStats;
 import io.railhead.rdma.TestBuffer;
@@ -98,8 +99,14 @@ final class VerbsRig implements FabricRig {
     }
 
     VerbsClient peer(String principal) throws IOException {
-        VerbsClient peer = VerbsClient.connect(peerConfig(), gateway(), open(principal).id(), KEY);
-        peers.add(peer);
+        return peer(principal, QueuePairConfig.DEFAULT);
+    }
+
+    VerbsClient peer(String principal, QueuePairConfig queuePairs) throws IOException {
+        VerbsClientConfig peers = peerConfig();
+        VerbsClient peer = VerbsClient.connect(new VerbsClientConfig(peers.source(), queuePairs,
+                peers.maxRequests(), peers.timeout()), gateway(), open(principal).id(), KEY);
+        this.peers.add(peer);
         return peer;
     }
 
