@@ -14,10 +14,12 @@ import io.railhead.gateway.identity.Principal;
 import io.railhead.gateway.request.RequestSource;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.net.InetAddress;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -36,6 +38,7 @@ import picocli.CommandLine.Spec;
 final class PolicyTestCommand implements Callable<Integer> {
     private static final int DENIED = 3;
     private static final String SCHEME = "s3://";
+    private static final Set<String> METHODS = Set.of("GET", "HEAD", "PUT", "POST", "DELETE");
 
     @Spec
     private CommandSpec spec = CommandSpec.create();
@@ -64,7 +67,7 @@ final class PolicyTestCommand implements Callable<Integer> {
     @Parameters(index = "1", paramLabel = "URI", description = "s3://BUCKET/KEY, s3://BUCKET, or s3:// for the list of buckets; a query may follow, such as ?prefix=a/ or ?acl.")
     private String uri = "";
 
-    /** Where the policy stands. */
+    /** The place of the policy. */
     static final class Source {
         @Option(names = "--config", paramLabel = "FILE", description = "A gateway's configuration: its policy and principals.")
         @Nullable
@@ -80,6 +83,10 @@ final class PolicyTestCommand implements Callable<Integer> {
         if (!uri.startsWith(SCHEME)) {
             throw misused("'" + uri + "' must begin with " + SCHEME);
         }
+        if (!METHODS.contains(method)) {
+            throw misused("'" + method + "' must be GET, HEAD, PUT, POST or DELETE");
+        }
+        requireAddress();
         String rest = uri.substring(SCHEME.length());
         int mark = rest.indexOf('?');
         String path = '/' + PercentCodec.encodePath(mark < 0 ? rest : rest.substring(0, mark));
@@ -95,6 +102,15 @@ final class PolicyTestCommand implements Callable<Integer> {
             return print(decisions);
         } catch (IllegalArgumentException e) {
             throw misused("'" + uri + "': " + e.getMessage());
+        }
+    }
+
+    /** Refuses an address that the gateway would count as none. */
+    private void requireAddress() {
+        try {
+            var _ = from == null ? null : InetAddress.ofLiteral(from);
+        } catch (IllegalArgumentException e) {
+            throw misused("--from: '" + from + "' is no address, such as 10.1.2.3");
         }
     }
 
@@ -129,16 +145,19 @@ final class PolicyTestCommand implements Callable<Integer> {
         }
     }
 
-    private int print(List<Decision> decisions) {
+    private int print(@Nullable List<Decision> decisions) {
         PrintWriter out = spec.commandLine().getOut();
-        boolean allowed = !decisions.isEmpty() && decisions.stream().allMatch(Decision::allowed);
+        boolean allowed = decisions != null && decisions.stream().allMatch(Decision::allowed);
         out.println((principal == null ? "nobody" : principal) + ": " + method + ' ' + uri + ": "
                 + (allowed ? "allowed" : "denied"));
-        if (decisions.isEmpty()) {
+        if (decisions == null) {
             out.println("  this request is none that a policy can judge: a parameter, header or"
                     + " key that the gateway does not know");
+        } else if (decisions.isEmpty()) {
+            out.println("  its body names the objects, and each is judged by itself: try them"
+                    + " with DELETE, or with PUT for a form");
         }
-        for (Decision decision : decisions) {
+        for (Decision decision : decisions == null ? List.<Decision>of() : decisions) {
             out.println("  " + decision.action() + " on "
                     + (decision.resource().isEmpty() ? "the service" : decision.resource()) + ": "
                     + (decision.statement() == null

@@ -72,6 +72,7 @@ class PolicyTestCommandTest {
             "alice|10.1.2.3|GET|s3://home?prefix=alice/|3|s3:ListBucket on home: denied",
             "alice|10.1.2.3|GET|s3://|3|s3:ListAllMyBuckets on the service: denied",
             "alice|10.1.2.3|GET|s3://home/alice/../x|3|this request is none that a policy can judge",
+            "alice|10.1.2.3|POST|s3://home?delete|0|its body names the objects",
             "alice|10.1.2.3|GET|s3://home/alice/x?nosuch=1|3|this request is none that a policy can judge",
     })
     void theDecidingStatementIsNamed(String principal, String address, String method, String uri,
@@ -110,6 +111,9 @@ class PolicyTestCommandTest {
     @Test
     void whatCannotBeReadIsNoDecision() throws IOException {
         assertThat(run("--policy", policy, "--as", "alice", "GET", "home/alice")).isEqualTo(2);
+        assertThat(run("--policy", policy, "--as", "alice", "get", "s3://b/k")).isEqualTo(2);
+        assertThat(run("--policy", policy, "--from", "rack7", "GET", "s3://b/k")).isEqualTo(2);
+        assertThat(err.toString()).contains("'get' must be GET, HEAD", "'rack7' is no address");
         Files.writeString(policy, "{}");
         assertThat(run("--policy", policy, "--as", "alice", "GET", "s3://b/k")).isEqualTo(1);
         assertThat(err.toString()).contains("Version: is missing");

@@ -13,12 +13,12 @@ sealed interface Condition {
 
     boolean holds(RequestSource requestSource, Access access);
 
-    /** Whether the sender has a value for each variable that an exclusion names. */
+    /** Returns whether the sender has a value for each variable that an exclusion names. */
     default boolean canBeJudged(RequestSource requestSource) {
         return true;
     }
 
-    /** Which text of a listing is looked at. */
+    /** The text of a listing that a condition compares. */
     enum Subject {
         PREFIX,
         DELIMITER

@@ -22,7 +22,7 @@ public final class PolicyTrial {
     }
 
     /**
-     * What the policy says of one action that a request asks for.
+     * The policy's decision on one action that a request asks for.
      *
      * @param action such as {@code s3:GetObject}
      * @param resource {@code bucket/key}, {@code bucket}, or "" for the service
@@ -42,19 +42,20 @@ public final class PolicyTrial {
      *
      * @param rawPath percent-encoded, {@code /BUCKET/KEY}
      * @param rawQuery without the question mark; null if there is none
-     * @return empty for a request that cannot be judged, which is denied, and for a preflight
+     * @return null for a request that cannot be judged, which is denied; empty for one whose body
+     *         names the objects, each of which is judged by itself
      * @throws IllegalArgumentException for a path or a query that cannot be read
      */
-    public List<Decision> decide(RequestSource source, String method, String rawPath,
+    public @Nullable List<Decision> decide(RequestSource source, String method, String rawPath,
             @Nullable String rawQuery, Headers headers) {
         RequestHead head = new RequestHead(method, rawPath, rawQuery, headers);
         List<Access> wanted = RequestedAccess.of(head, Address.of(rawPath, null, List.of()),
                 Query.parse(rawQuery), source.principal().isEmpty());
+        if (wanted == null || wanted.stream().anyMatch(Access::isAmbiguous)) {
+            return null;
+        }
         List<Decision> decisions = new ArrayList<>();
-        for (Access access : wanted == null ? List.<Access>of() : wanted) {
-            if (access.isAmbiguous()) {
-                return List.of();
-            }
+        for (Access access : wanted) {
             decisions.add(decide(source, access));
             Access asPath = access.asPath();
             if (asPath != null) {

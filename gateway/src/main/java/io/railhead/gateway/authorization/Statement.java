@@ -41,7 +41,7 @@ record Statement(String name, boolean allows, boolean everybody, Set<String> pri
         return notResource && (!allows || areKnown(resources, requestSource));
     }
 
-    /** Whether the sender has a value for each variable of the patterns. */
+    /** Returns whether the sender has a value for each variable of the patterns. */
     static boolean areKnown(List<Wildcard> patterns, RequestSource requestSource) {
         for (int i = 0; i < patterns.size(); i++) {
             if (!patterns.get(i).isKnownFor(requestSource)) {

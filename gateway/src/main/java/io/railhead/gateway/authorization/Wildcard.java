@@ -53,7 +53,8 @@ record Wildcard(List<String> literals, List<Variable> variables) {
     }
 
     /**
-     * Whether the sender has a value for each variable; a pattern that has none matches nothing.
+     * Returns whether the sender has a value for each variable. A pattern without one of its values
+     * matches nothing.
      */
     boolean isKnownFor(RequestSource source) {
         for (int i = 0; i < variables.size(); i++) {
@@ -69,7 +70,7 @@ record Wildcard(List<String> literals, List<Variable> variables) {
         return matches(NOBODY, text, null);
     }
 
-    /** Whether it matches {@code bucket/key}; without a key, {@code bucket}. */
+    /** Returns whether it matches {@code bucket/key}; without a key, {@code bucket}. */
     boolean matches(RequestSource source, String bucket, @Nullable String key) {
         if (!isKnownFor(source)) {
             return false;

@@ -35,6 +35,8 @@ import org.reactivestreams.Publisher;
  * Relays every request that is not an object read. The request was verified before; it is signed
  * again for the backend and forwarded unchanged. The backend's response is passed on unchanged.
  * Both bodies flow with back-pressure.
+ *
+ * <p> A long class: the other operations pass a store's response on by the same steps.
  */
 public final class Relay implements Operation {
     /** Longer than any client waits, so the client's own timeout decides. */

@@ -80,7 +80,7 @@ public record S3Request(RequestHead head, Address address, Query query,
         return authentication instanceof Authentication.Anonymous && isForm(head, address, query);
     }
 
-    /** Whether a head that nothing signs announces an HTML form. */
+    /** Returns whether a head that nothing signs announces an HTML form. */
     public static boolean isForm(RequestHead head, Address address, Query query) {
         String type = head.headers().get("content-type");
         return head.method().equals("POST") && address.bucket() != null && !address.namesObject()

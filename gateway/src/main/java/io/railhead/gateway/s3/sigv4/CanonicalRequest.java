@@ -26,7 +26,7 @@ final class CanonicalRequest {
     /** A parameter of the query in SigV4's spelling. */
     private record Parameter(String name, String value) {}
 
-    /** Whether one of the forms satisfies the test; the usual form is tried first. */
+    /** Returns whether a form satisfies the test; the usual form is tried first. */
     static boolean anyForm(RequestHead head, Query query, Headers headers,
             SignatureInput signatureInput, Predicate<String> test) {
         String afterQuery = '\n' + SignedFields.canonical(signatureInput, headers) + '\n'
