@@ -67,6 +67,16 @@ public final class TestClient {
         this.secretKey = secretKey;
     }
 
+    /**
+     * Returns the request or URL with its signature's first digit changed. A constant in its place
+     * would be the true digit once in sixteen runs.
+     */
+    public static String forged(String signed) {
+        int digit = signed.indexOf("Signature=") + "Signature=".length();
+        return signed.substring(0, digit) + (signed.charAt(digit) == '0' ? '1' : '0')
+                + signed.substring(digit + 1);
+    }
+
     public TestClient at(Clock otherClock) {
         TestClient other = new TestClient(endpoint, accessKey, secretKey);
         other.clock = otherClock;

@@ -125,8 +125,7 @@ class HitsIT {
     void afterARefusalTheConnectionGoesOn() {
         String held = hold("/held/object", 1000);
         try (RawConnection raw = new RawConnection(gateway.endpoint())) {
-            raw.send(get("/held/object").replaceFirst("Signature=.{8}", "Signature=00000000")
-                    + get("/held/object"));
+            raw.send(TestClient.forged(get("/held/object")) + get("/held/object"));
             RawConnection.Answer refusal = raw.receive();
             assertThat(refusal.status()).isEqualTo(403);
             assertThat(refusal.body()).contains("<Code>SignatureDoesNotMatch</Code>",
