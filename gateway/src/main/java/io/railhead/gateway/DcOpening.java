@@ -4,7 +4,6 @@ import io.railhead.gateway.config.DcAdapters;
 import io.railhead.gateway.config.DcConfig;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.frontdoor.CleartextPolicy;
-import io.railhead.gateway.identity.Principal;
 import io.railhead.gateway.rdma.session.DcKeyFile;
 import io.railhead.os.devices.RdmaDevice;
 import io.railhead.os.devices.RdmaDevices;
@@ -20,6 +19,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -39,7 +39,6 @@ final class DcOpening {
     private final DcKey key;
     private final Machine machine;
     private final Fabric fabric;
-    private volatile Judged judged = new Judged(List.of(), null);
 
     /** The machine with its adapters. */
     interface Machine {
@@ -64,11 +63,9 @@ final class DcOpening {
         }
     };
 
-    private record Judged(List<Principal> principals, @Nullable String reason) {}
-
-    /** Throws one line if the key cannot be read, or cannot be used among these principals. */
+    /** Throws one line if the key cannot be read, or cannot be used by several tenants. */
     DcOpening(GatewayConfig config, Machine machine, ClientSessions clientSessions,
-            List<Principal> principals) {
+            boolean severalTenants) {
         this.config = config;
         this.dc = config.rdma().dc();
         this.machine = machine;
@@ -78,7 +75,7 @@ final class DcOpening {
             return;
         }
         key = DcKeyFile.read(dc);
-        DcKeyFile.require(dc, key, principals);
+        DcKeyFile.require(dc, key, severalTenants);
         if (key.isWellKnown()) {
             LOG.warn("dc: the well-known DC key is used, which everybody knows;"
                     + " rdma.dc.key_file names a file with one of the site's own");
@@ -140,24 +137,16 @@ final class DcOpening {
     /**
      * Returns why such tokens are declined now; null if they are served. Any thread.
      *
-     * @param principals the principals in force now: the same list until they change
+     * @param severalTenants whether the credentials in force now are of several tenants
      */
-    Supplier<@Nullable String> reasonAgainst(Supplier<List<Principal>> principals) {
-        return () -> {
-            List<Principal> now = principals.get();
-            Judged known = judged;
-            if (!known.principals().equals(now)) {
-                known = new Judged(now, reasonAgainst(now));
-                judged = known;
-            }
-            return known.reason();
-        };
+    Supplier<@Nullable String> reasonAgainst(BooleanSupplier severalTenants) {
+        return () -> reasonAgainst(severalTenants.getAsBoolean());
     }
 
-    private @Nullable String reasonAgainst(List<Principal> principals) {
-        if (CleartextPolicy.reasonAgainst(config, principals) != null) {
+    private @Nullable String reasonAgainst(boolean severalTenants) {
+        if (CleartextPolicy.reasonAgainst(config, severalTenants) != null) {
             return "cleartext";
         }
-        return DcKeyFile.reasonAgainst(dc, key, principals) != null ? "dc_key" : null;
+        return DcKeyFile.reasonAgainst(dc, key, severalTenants) != null ? "dc_key" : null;
     }
 }

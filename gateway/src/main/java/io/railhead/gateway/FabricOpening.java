@@ -1,7 +1,6 @@
 package io.railhead.gateway;
 
 import io.railhead.gateway.config.GatewayConfig;
-import io.railhead.gateway.identity.Principal;
 import io.railhead.gateway.rdma.session.FabricAddress;
 import io.railhead.gateway.rdma.session.FabricDirectory;
 import io.railhead.rdma.Fabric;
@@ -37,7 +36,7 @@ final class FabricOpening {
 
     /** Opens the fabrics, which the caller must close; if one cannot be opened, none stays open. */
     FabricOpening(GatewayConfig config, ClientSessions clientSessions, RequestHandler requests,
-            Environment environment, List<Principal> principals) {
+            Environment environment, boolean severalTenants) {
         this.config = config;
         between = environment.fabrics();
         loopback = openLoopback(clientSessions, requests);
@@ -48,7 +47,7 @@ final class FabricOpening {
             throw e;
         }
         try {
-            dc = new DcOpening(config, environment.machine(), clientSessions, principals);
+            dc = new DcOpening(config, environment.machine(), clientSessions, severalTenants);
         } catch (RuntimeException | Error e) {
             verbs.fabric().close();
             loopback.close();

@@ -16,7 +16,6 @@ import io.railhead.gateway.frontdoor.OwnPaths;
 import io.railhead.gateway.frontdoor.RequestVerifier;
 import io.railhead.gateway.frontdoor.UnsignedEndpoint;
 import io.railhead.gateway.identity.CredentialStore;
-import io.railhead.gateway.identity.Principal;
 import io.railhead.gateway.object.form.FormUpload;
 import io.railhead.gateway.object.read.HitLookup;
 import io.railhead.gateway.object.read.ReadServices;
@@ -39,6 +38,7 @@ import io.railhead.gateway.s3.sigv4.RequestAuthenticator;
 import io.railhead.gateway.s3.sigv4.RequestHead;
 import io.railhead.gateway.s3.sigv4.SigV2;
 import io.railhead.gateway.s3.sigv4.TrustedNetwork;
+import io.railhead.gateway.sts.Sts;
 import io.railhead.rdma.pairing.PairedWindows;
 import io.railhead.rdma.session.ClientSessions;
 import java.time.Clock;
@@ -77,12 +77,12 @@ final class FrontDoorOpening {
             Map<String, UnsignedEndpoint> unsigned, LongSupplier nanoClock) {
         // Shared by both users, so that the gateway's start means the same time to each.
         ReplayGuard replayGuard = new ReplayGuard(config.rdma().tokenAge(),
-                () -> Principal.areOfSeveralTenants(credentials.principals()), Clock.systemUTC(),
+                credentials::areOfSeveralTenants, Clock.systemUTC(),
                 nanoClock);
         RequestVerifier verifier = new RequestVerifier(authenticator(), routes,
                 config.gateway().domains(), Clock.systemUTC());
         return new FrontDoor(verifier, admission, access, router(replayGuard),
-                new OwnPaths(endpoints(callers), unsigned, dialectPaths(replayGuard)),
+                new OwnPaths(endpoints(callers), unsigned, dialectPaths(replayGuard), sts()),
                 new HitLookup(reads, access), logs);
     }
 
@@ -91,7 +91,7 @@ final class FrontDoorOpening {
             return Operations.passingThrough(reads, access);
         }
         DcTokens targets = new DcTokens(opening.dc().fabric(),
-                opening.dc().reasonAgainst(credentials::principals));
+                opening.dc().reasonAgainst(credentials::areOfSeveralTenants));
         TokenAdmission tokens = new TokenAdmission(clientSessions, reads.fabric(),
                 new PairedWindows(opening.verbs()), targets, replayGuard,
                 Operations.dialects(config.rdma()), reads.metrics());
@@ -108,8 +108,24 @@ final class FrontDoorOpening {
                 "warm", new PrefetchEndpoint(reads, routes, access));
     }
 
+    private @Nullable Sts sts() {
+        GatewayConfig.WebIdentity webIdentity = config.gateway().webIdentity();
+        if (webIdentity == null) {
+            return null;
+        }
+        if (webIdentity.sessionKeys() == null) {
+            LOG.warn("gateway.web_identity.session_keys is missing: sessions end with this process,"
+                    + " and no other gateway takes them");
+        }
+        if (config.gateway().tls() == null && !config.gateway().listen().isOfThisHost()) {
+            LOG.warn("gateway.tls is missing: tokens and the credentials that are made of them pass"
+                    + " in cleartext");
+        }
+        return new Sts(credentials, webIdentity, Clock.systemUTC(), reads.metrics());
+    }
+
     private @Nullable String reasonAgainstCleartext() {
-        return CleartextPolicy.reasonAgainst(config, credentials.principals());
+        return CleartextPolicy.reasonAgainst(config, credentials.areOfSeveralTenants());
     }
 
     private Map<String, DialectPath> dialectPaths(ReplayGuard replayGuard) {

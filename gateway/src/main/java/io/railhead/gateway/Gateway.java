@@ -126,7 +126,7 @@ public final class Gateway implements AutoCloseable, Readiness {
         this.config = config;
         LongSupplier nanoClock = environment.nanoClock();
         try {
-            CleartextPolicy.require(config, credentials.principals());
+            CleartextPolicy.require(config, credentials.areOfSeveralTenants());
             tracing = opened(new Tracing(config.gateway().name(), metrics.spans));
             vertx = openVertx();
             shutdownStack.push(() -> await(vertx.close()));
@@ -141,7 +141,7 @@ public final class Gateway implements AutoCloseable, Readiness {
                     config.rdma().maxSessionsPerPrincipal());
             ChannelServer requests = new ChannelServer(vertx, metrics, accessLog);
             opening = new FabricOpening(config, clientSessions, requests, environment,
-                    credentials.principals());
+                    credentials.areOfSeveralTenants());
             Fabrics fabrics = opening.fabrics();
             memory = openMemory(fabrics);
             cache = opened(new ObjectCache(memory, cacheConfig(), nanoClock));
@@ -178,7 +178,7 @@ public final class Gateway implements AutoCloseable, Readiness {
                     .tracedWhile(tracing::isOn);
             reload = new Reload(config, new Reload.Parts(openStores, routes, requests, admission,
                     connections, tracing, nanoClock,
-                    fresh -> fresh.forEach(store -> probe(store, credentials.principals()))));
+                    fresh -> fresh.forEach(store -> probe(store, credentials.anyAtStore()))));
             files.openTls(config.gateway(), vertx, listener).ifPresent(this::opened);
             admin = config.admin().enabled()
                     ? openAdmin(status(fabrics, connections, credentials),
@@ -198,7 +198,7 @@ public final class Gateway implements AutoCloseable, Readiness {
             shutdownStack.stop(e);
             throw e;
         }
-        CompletionStage<?> probed = probeBackends(credentials.principals());
+        CompletionStage<?> probed = probeBackends(credentials.anyAtStore());
         serving = true;
         // In the background: nothing waits for this memory, and the start needs every core.
         probed.whenComplete((_, _) -> memory.takeRest());
@@ -364,21 +364,19 @@ public final class Gateway implements AutoCloseable, Readiness {
      * Probes the stores in the background: an unreachable store delays no start. Completes when all
      * have responded or failed.
      */
-    private CompletionStage<?> probeBackends(List<Principal> principals) {
+    private CompletionStage<?> probeBackends(@Nullable Caller caller) {
         return CompletableFuture.allOf(routes.backends()
                 .stream()
-                .map(store -> probe(store, principals).toCompletableFuture())
+                .map(store -> probe(store, caller).toCompletableFuture())
                 .toArray(CompletableFuture[]::new))
                 .orTimeout(LONGEST_PROBE.toSeconds(), TimeUnit.SECONDS);
     }
 
-    private CompletionStage<?> probe(Backend backend, List<Principal> principals) {
+    private CompletionStage<?> probe(Backend backend, @Nullable Caller caller) {
         GatewayConfig.Store store = reload.config().backends().get(backend.name());
-        if (principals.isEmpty() || store == null) {
+        if (caller == null || store == null) {
             return CompletableFuture.completedStage(null);
         }
-        Principal first = principals.getFirst();
-        Caller caller = first.backendCredential(first.keys().getFirst());
         return backend.probe(store.probeBucket(), caller)
                 .whenComplete((found, failure) -> LOG.info("backend {}: {}", backend.name(),
                         failure == null ? found : "not probed: " + failure.getMessage()));

@@ -73,8 +73,8 @@ public final class Serve {
             FabricOpening.requireNamed(checked.rdma().loopback());
             AccessLog.requireWritable(checked.log().access());
             try (CredentialStore credentials = CredentialStore.open(checked.gateway())) {
-                CleartextPolicy.require(checked, credentials.principals());
-                requireDcKey(checked.rdma().dc(), credentials.principals());
+                CleartextPolicy.require(checked, credentials.areOfSeveralTenants());
+                requireDcKey(checked.rdma().dc(), credentials.areOfSeveralTenants());
                 WatchedFiles.requireUsable(checked.gateway());
                 OpenStores.requireAuthorities(checked.backends());
                 return new ConfigCheck(true, "", warnings(checked, credentials),
@@ -99,9 +99,9 @@ public final class Serve {
         }
     }
 
-    private static void requireDcKey(DcConfig dc, List<Principal> principals) {
+    private static void requireDcKey(DcConfig dc, boolean severalTenants) {
         if (dc.enabled()) {
-            DcKeyFile.require(dc, DcKeyFile.read(dc), principals);
+            DcKeyFile.require(dc, DcKeyFile.read(dc), severalTenants);
         }
     }
 
@@ -116,7 +116,7 @@ public final class Serve {
                     + " ignored: a store's proxy is named under backends.NAME.proxy alone");
         }
         Set<String> tenants = new TreeSet<>(config.cache().tenants().keySet());
-        credentials.principals().forEach(principal -> tenants.remove(principal.tenant()));
+        tenants.removeIf(credentials::hasTenant);
         tenants.forEach(tenant -> warnings
                 .add("cache.tenants." + tenant + ": no principal is of that tenant"));
         return warnings;
@@ -133,7 +133,7 @@ public final class Serve {
             return credentials.warnings();
         }
         try (PolicyFile file = PolicyFile.load(policy)) {
-            return file.warnings(credentials.principals().stream().map(Principal::name).toList());
+            return file.warnings(credentials::isPrincipal);
         }
     }
 

@@ -29,6 +29,7 @@ import software.amazon.awssdk.http.auth.aws.signer.AwsV4FamilyHttpSigner;
 import software.amazon.awssdk.http.auth.aws.signer.AwsV4HttpSigner;
 import software.amazon.awssdk.http.auth.spi.signer.HttpSigner;
 import software.amazon.awssdk.identity.spi.AwsCredentialsIdentity;
+import software.amazon.awssdk.identity.spi.AwsSessionCredentialsIdentity;
 
 /** S3 requests as clients send them, signed by the SDK's own signer. */
 public final class TestClient {
@@ -36,8 +37,7 @@ public final class TestClient {
 
     private final HttpClient http;
     private final Supplier<URI> endpoint;
-    private final String accessKey;
-    private final String secretKey;
+    private final AwsCredentialsIdentity identity;
     private Clock clock = Clock.systemUTC();
 
     public TestClient(URI endpoint, String accessKey, String secretKey) {
@@ -61,10 +61,19 @@ public final class TestClient {
 
     private TestClient(Supplier<URI> endpoint, String accessKey, String secretKey,
             HttpClient http) {
+        this(endpoint, AwsCredentialsIdentity.create(accessKey, secretKey), http);
+    }
+
+    private TestClient(Supplier<URI> endpoint, AwsCredentialsIdentity identity, HttpClient http) {
         this.http = http;
         this.endpoint = endpoint;
-        this.accessKey = accessKey;
-        this.secretKey = secretKey;
+        this.identity = identity;
+    }
+
+    /** The same client with temporary credentials. */
+    public TestClient as(String accessKey, String secretKey, String token) {
+        return new TestClient(endpoint,
+                AwsSessionCredentialsIdentity.create(accessKey, secretKey, token), http);
     }
 
     /**
@@ -78,7 +87,7 @@ public final class TestClient {
     }
 
     public TestClient at(Clock otherClock) {
-        TestClient other = new TestClient(endpoint, accessKey, secretKey);
+        TestClient other = new TestClient(endpoint, identity, http);
         other.clock = otherClock;
         return other;
     }
@@ -157,7 +166,7 @@ public final class TestClient {
     private SdkHttpRequest sign(SdkHttpRequest unsigned, byte[] body, boolean unsignedPayload) {
         return AwsV4HttpSigner.create()
                 .sign(request -> request.request(unsigned)
-                        .identity(AwsCredentialsIdentity.create(accessKey, secretKey))
+                        .identity(identity)
                         .payload(ContentStreamProvider.fromByteArray(body))
                         .putProperty(AwsV4FamilyHttpSigner.SERVICE_SIGNING_NAME, "s3")
                         .putProperty(AwsV4HttpSigner.REGION_NAME, "us-east-1")
@@ -193,6 +202,33 @@ public final class TestClient {
         return request.build();
     }
 
+    /** A form to the Security Token Service. */
+    public HttpRequest signedForSts(String path, byte[] form) {
+        URI uri = URI.create(endpoint.get() + path);
+        String type = "application/x-www-form-urlencoded";
+        SdkHttpRequest unsigned = SdkHttpRequest.builder()
+                .method(SdkHttpMethod.POST)
+                .uri(uri)
+                .putHeader("Content-Type", type)
+                .build();
+        HttpRequest.Builder request = HttpRequest.newBuilder(uri)
+                .POST(BodyPublishers.ofByteArray(form));
+        AwsV4HttpSigner.create()
+                .sign(signing -> signing.request(unsigned)
+                        .identity(identity)
+                        .payload(ContentStreamProvider.fromByteArray(form))
+                        .putProperty(AwsV4FamilyHttpSigner.SERVICE_SIGNING_NAME, "sts")
+                        .putProperty(AwsV4HttpSigner.REGION_NAME, "us-east-1"))
+                .request()
+                .headers()
+                .forEach((name, values) -> {
+                    if (!SET_BY_HTTP_CLIENT.contains(name.toLowerCase(Locale.ROOT))) {
+                        values.forEach(value -> request.header(name, value));
+                    }
+                });
+        return request.build();
+    }
+
     /** A URL that carries its own signature. */
     public URI presigned(String method, String path, Duration life) {
         SdkHttpRequest unsigned = SdkHttpRequest.builder()
@@ -201,7 +237,7 @@ public final class TestClient {
                 .build();
         return AwsV4HttpSigner.create()
                 .sign(request -> request.request(unsigned)
-                        .identity(AwsCredentialsIdentity.create(accessKey, secretKey))
+                        .identity(identity)
                         .putProperty(AwsV4FamilyHttpSigner.SERVICE_SIGNING_NAME, "s3")
                         .putProperty(AwsV4HttpSigner.REGION_NAME, "us-east-1")
                         .putProperty(AwsV4FamilyHttpSigner.DOUBLE_URL_ENCODE, false)

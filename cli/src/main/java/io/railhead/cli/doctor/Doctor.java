@@ -5,7 +5,7 @@ import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.MachineNeeds;
-import io.railhead.gateway.identity.Principal;
+import io.railhead.gateway.identity.CredentialStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -70,8 +70,8 @@ public final class Doctor {
         }
         GatewayConfig config = loaded.get();
         requireBackends(config, buckets.keySet());
-        List<Principal> principals = GatewayFiles.principals(config.gateway(), findings);
-        Site site = new Site(host, config, principals, buckets);
+        CredentialStore credentials = GatewayFiles.credentials(config.gateway(), findings);
+        Site site = new Site(host, config, credentials, buckets);
         Optional<RunningGateway> running = RunningGateway.at(config.gateway().health());
         List<ParallelCheck> around = new ArrayList<>();
         around.addAll(GatewayFiles.parts(site));

@@ -12,7 +12,6 @@ import io.railhead.gateway.config.GatewayConfig.AuthMode;
 import io.railhead.gateway.frontdoor.CleartextPolicy;
 import io.railhead.gateway.frontdoor.TlsOptions;
 import io.railhead.gateway.identity.CredentialStore;
-import io.railhead.gateway.identity.Principal;
 import io.railhead.gateway.rdma.session.DcKeyFile;
 import io.railhead.rdma.dc.DcKey;
 import io.vertx.core.Vertx;
@@ -36,23 +35,24 @@ final class GatewayFiles {
     private GatewayFiles() {}
 
     /**
-     * Returns no principals if their file is unreadable, which is a finding, or if no secret is
-     * held.
+     * Returns none if their file is unreadable, which is a finding, or if no secret is held.
      */
-    static List<Principal> principals(GatewayConfig.Gateway gateway, List<Finding> findings) {
+    static CredentialStore credentials(GatewayConfig.Gateway gateway, List<Finding> findings) {
         if (gateway.access().mode() == AuthMode.PASS_THROUGH) {
-            return List.of();
+            return CredentialStore.none();
         }
         String why = "the gateway refuses clients that this file does not name";
         try (CredentialStore store = CredentialStore.open(gateway)) {
             findings.add(ok("credentials", gateway.credentials() + " names "
-                    + store.principals().size() + " principal(s)", why));
+                    + store.principals().size() + " principal(s)"
+                    + (store.roles().isEmpty() ? "" : ", " + store.roles().size() + " role(s)"),
+                    why));
             findings.add(secret("credentials", gateway.credentials()));
-            return store.principals();
+            return store;
         } catch (ConfigException e) {
             findings.add(fail("credentials", String.valueOf(e.getMessage()), why,
                     "mend that line; railhead serve --check reads it again"));
-            return List.of();
+            return CredentialStore.none();
         }
     }
 
@@ -65,19 +65,24 @@ final class GatewayFiles {
         GatewayConfig.Gateway gateway = site.config().gateway();
         Path policy = gateway.access().policy();
         if (policy != null) {
-            findings.add(policy(policy, site.principals()));
+            findings.add(policy(policy, site.credentials()));
         }
         GatewayConfig.Tls tls = gateway.tls();
         if (tls != null) {
             findings.add(certificate(tls));
             findings.add(secret("gateway.tls.key", tls.key()));
         }
+        GatewayConfig.WebIdentity webIdentity = gateway.webIdentity();
+        if (webIdentity != null && webIdentity.sessionKeys() != null) {
+            findings.add(secret("gateway.web_identity.session_keys", webIdentity.sessionKeys()));
+        }
         GatewayConfig.Events events = gateway.events();
         if (events != null) {
             findings.add(secret("gateway.events.token_file", events.tokenFile()));
         }
         findings.addAll(dcKey(site));
-        String cleartext = CleartextPolicy.reasonAgainst(site.config(), site.principals());
+        String cleartext = CleartextPolicy.reasonAgainst(site.config(),
+                site.credentials().areOfSeveralTenants());
         if (cleartext != null) {
             findings.add(fail("gateway.tls", cleartext, "an eavesdropper could name a"
                     + " tenant's memory", "set gateway.tls.certificate and gateway.tls.key"));
@@ -95,7 +100,8 @@ final class GatewayFiles {
                 + " into each client's configuration";
         try {
             DcKey key = DcKeyFile.read(dc);
-            String reason = DcKeyFile.reasonAgainst(dc, key, site.principals());
+            String reason = DcKeyFile.reasonAgainst(dc, key,
+                    site.credentials().areOfSeveralTenants());
             Path file = dc.keyFile();
             if (reason != null) {
                 return List.of(fail("rdma.dc.key_file", reason, why, mend));
@@ -109,12 +115,11 @@ final class GatewayFiles {
         }
     }
 
-    private static Finding policy(Path path, List<Principal> principals) {
+    private static Finding policy(Path path, CredentialStore credentials) {
         String why = "the gateway refuses requests that the policy does not allow";
         try (PolicyFile file = PolicyFile.load(path)) {
-            List<String> warnings = file
-                    .warnings(principals.stream().map(Principal::name).toList());
-            return warnings.isEmpty() || principals.isEmpty()
+            List<String> warnings = file.warnings(credentials::isPrincipal);
+            return warnings.isEmpty() || credentials.isEmpty()
                     ? ok("policy", path + " is good", why)
                     : warn("policy", String.join("; ", warnings), why,
                             "correct the name in " + path + ", or add it to the credentials file");

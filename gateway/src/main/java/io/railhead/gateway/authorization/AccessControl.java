@@ -1,5 +1,8 @@
 package io.railhead.gateway.authorization;
 
+import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.LoadingCache;
+import io.railhead.gateway.identity.RoleSession;
 import io.railhead.gateway.metrics.Metrics;
 import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.request.S3Request;
@@ -11,12 +14,20 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Applies the site's policy file, if there is one: it must allow a request before anything is
- * served or asked of a store. The store's own permissions come in addition. Any thread.
+ * Applies the site's policy file, if there is one, and the policy of the sender's role session, if
+ * it has one: each must allow a request before anything is served or asked of a store. The store's
+ * own permissions come in addition. Any thread.
  */
 public final class AccessControl {
+    /** More than a rack has sessions with a policy of their own. */
+    private static final int MAX_SESSION_POLICIES = 4096;
+
     private final @Nullable PolicyFile policy;
     private final Metrics metrics;
+    /** By a session policy's text. */
+    private final LoadingCache<String, Policy> sessionPolicies = Caffeine.newBuilder()
+            .maximumSize(MAX_SESSION_POLICIES)
+            .build(SessionPolicy::read);
 
     /** @param policy null if the store alone decides */
     public AccessControl(@Nullable PolicyFile policy, Metrics metrics) {
@@ -33,7 +44,7 @@ public final class AccessControl {
 
     /** Throws {@code S3Refusal} unless the policy allows everything that the request does. */
     public void require(S3Request request) {
-        if (policy == null) {
+        if (decidesNothingFor(request.asker())) {
             return;
         }
         List<Access> wanted = RequestedAccess.of(request);
@@ -42,7 +53,7 @@ public final class AccessControl {
                     + " could be held against.");
         }
         for (Access access : wanted) {
-            require(policy.current(), request.asker(), access);
+            require(request.asker(), access);
         }
     }
 
@@ -51,7 +62,7 @@ public final class AccessControl {
      * request is checked again by {@link #require}.
      */
     public boolean allows(S3Request request) {
-        if (policy == null) {
+        if (decidesNothingFor(request.asker())) {
             return true;
         }
         List<Access> wanted = RequestedAccess.of(request);
@@ -68,7 +79,7 @@ public final class AccessControl {
      * read an empty version id as the current version, so both are checked.
      */
     public boolean allowsDeletion(S3Request request, Deletion deletion) {
-        if (policy == null) {
+        if (decidesNothingFor(request.asker())) {
             return true;
         }
         String versionId = deletion.versionId();
@@ -93,7 +104,7 @@ public final class AccessControl {
      * @param fields names in lower case
      */
     public void requireUpload(S3Request request, String key, Set<String> fields) {
-        if (policy == null) {
+        if (decidesNothingFor(request.asker())) {
             return;
         }
         Set<S3Action> wanted = EnumSet.of(S3Action.PUT_OBJECT);
@@ -113,16 +124,26 @@ public final class AccessControl {
             wanted.add(S3Action.PUT_OBJECT_LEGAL_HOLD);
         }
         String bucket = String.valueOf(request.address().bucket());
-        wanted.forEach(action -> require(policy.current(), request.asker(),
+        wanted.forEach(action -> require(request.asker(),
                 Access.toObject(action, bucket, key)));
     }
 
-    private void require(Policy current, RequestSource requestSource, Access access) {
+    private boolean decidesNothingFor(RequestSource requestSource) {
+        return policy == null && sessionPolicy(requestSource) == null;
+    }
+
+    /** Returns the text of the session's own policy; null if it has none. */
+    private static @Nullable String sessionPolicy(RequestSource requestSource) {
+        RoleSession session = requestSource.session();
+        return session == null ? null : session.policy();
+    }
+
+    private void require(RequestSource requestSource, Access access) {
         if (access.isAmbiguous()) {
             throw denied("unknown", "The gateway has a policy, and a key with a segment of dots"
                     + " could mean another's to the store.");
         }
-        if (!allows(current, requestSource, access)) {
+        if (!isAllowed(requestSource, access)) {
             throw denied(access.action().policyName(), "The gateway's policy does not allow "
                     + access.action().policyName() + " on this resource.");
         }
@@ -148,8 +169,16 @@ public final class AccessControl {
 
     /** Returns whether a plain GET is allowed; allocates nothing. */
     public boolean allows(RequestSource requestSource, Access reading) {
-        return policy == null
-                || (!reading.isAmbiguous() && allows(policy.current(), requestSource, reading));
+        return decidesNothingFor(requestSource)
+                || (!reading.isAmbiguous() && isAllowed(requestSource, reading));
+    }
+
+    /** The session's policy narrows the site's: both must allow. */
+    private boolean isAllowed(RequestSource requestSource, Access access) {
+        String narrowing = sessionPolicy(requestSource);
+        return (policy == null || allows(policy.current(), requestSource, access))
+                && (narrowing == null
+                        || allows(sessionPolicies.get(narrowing), requestSource, access));
     }
 
     /** Checks every reading of the key that a store could have. */

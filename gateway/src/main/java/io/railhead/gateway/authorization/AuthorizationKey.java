@@ -8,7 +8,7 @@ import io.railhead.cache.ObjectId;
  * the two apart.
  *
  * @param principal "" for anonymous
- * @param accessKey the key that signed; "" for anonymous
+ * @param accessKey the key that signed, or the role of its session; "" for anonymous
  * @param sessionToken "" if there is none
  */
 public record AuthorizationKey(String principal, String accessKey, String sessionToken,

@@ -3,8 +3,8 @@ package io.railhead.gateway.authorization;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.FileWatch;
 import java.nio.file.Path;
-import java.util.Collection;
 import java.util.List;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -51,10 +51,10 @@ public final class PolicyFile implements AutoCloseable {
     }
 
     /** Returns allowed settings that the site should know of, one line each. */
-    public List<String> warnings(Collection<String> principals) {
+    public List<String> warnings(Predicate<String> isPrincipal) {
         return current.principals()
                 .stream()
-                .filter(name -> !name.equals("*") && !principals.contains(name))
+                .filter(name -> !name.equals("*") && !isPrincipal.test(name))
                 .map(name -> "the policy names " + name + ", which is no principal")
                 .toList();
     }

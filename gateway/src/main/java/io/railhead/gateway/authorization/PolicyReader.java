@@ -1,5 +1,7 @@
 package io.railhead.gateway.authorization;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.JsonFile;
 import io.railhead.gateway.config.Section;
@@ -25,10 +27,28 @@ final class PolicyReader {
 
     private final Set<String> sids = new HashSet<>();
 
-    private PolicyReader() {}
+    private final boolean isOfSession;
+
+    private PolicyReader(boolean isOfSession) {
+        this.isOfSession = isOfSession;
+    }
 
     static Policy read(Path file, byte[] content) throws ConfigException {
-        return new PolicyReader().policy(JsonFile.parse(file, content));
+        return new PolicyReader(false).policy(JsonFile.parse(file, content));
+    }
+
+    /**
+     * Reads a role session's policy, whose statements name no principal.
+     *
+     * @throws IllegalArgumentException one line with the fault
+     */
+    static Policy readSession(String json) {
+        try {
+            return new PolicyReader(true).policy(
+                    JsonFile.parse(Path.of("Policy"), json.getBytes(UTF_8)));
+        } catch (ConfigException e) {
+            throw new IllegalArgumentException(e.getMessage(), e);
+        }
     }
 
     private Policy policy(Section root) throws ConfigException {
@@ -77,7 +97,13 @@ final class PolicyReader {
         };
     }
 
-    private static Set<String> principals(Section section) throws ConfigException {
+    private Set<String> principals(Section section) throws ConfigException {
+        if (isOfSession) {
+            if (section.has("Principal")) {
+                throw section.problem("Principal", "has no place in a session's policy");
+            }
+            return Set.of("*");
+        }
         if (section.isSection("Principal")) {
             throw section.problem("Principal",
                     "must be a principal's name in credentials.yaml, a list of names, or \"*\"");

@@ -27,9 +27,15 @@ record Statement(String name, boolean allows, boolean everybody, Set<String> pri
     }
 
     boolean isAbout(RequestSource requestSource, Access access) {
-        return (everybody || principals.contains(requestSource.principal()))
+        return (everybody || names(requestSource))
                 && actions.contains(access.action())
                 && isAboutResource(requestSource, access) && conditionsHold(requestSource, access);
+    }
+
+    private boolean names(RequestSource requestSource) {
+        return principals.contains(requestSource.principal())
+                || (requestSource.session() != null
+                        && principals.contains(requestSource.session().roleName()));
     }
 
     private boolean isAboutResource(RequestSource requestSource, Access access) {

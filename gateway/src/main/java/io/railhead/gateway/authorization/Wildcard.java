@@ -33,7 +33,7 @@ record Wildcard(List<String> literals, List<Variable> variables) {
             Variable variable = end < 0 ? null : Variable.named(name);
             if (variable == null) {
                 throw new IllegalArgumentException("'" + text + "': '" + name + "' is no variable;"
-                        + " there are ${principal}, ${tenant}, ${*}, ${?} and ${$}");
+                        + " there are ${principal}, ${tenant}, ${claim:NAME}, ${*}, ${?} and ${$}");
             }
             literals.add(text.substring(from, at));
             variables.add(variable);

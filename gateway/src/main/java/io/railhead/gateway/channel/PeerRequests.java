@@ -127,12 +127,12 @@ final class PeerRequests {
     }
 
     /**
-     * Returns whether the session's opener is unchanged; a reload may have removed or changed the
-     * key.
+     * Returns whether the session's opener is unchanged. A reload may have removed or changed the
+     * key, and the role session that opened this one may be over.
      */
     @SuppressWarnings("ReferenceEquality")
     private boolean isCallerStill() {
-        Identity now = services.credentials().find(caller.key().id());
+        Identity now = services.credentials().findAgain(caller.key());
         if (now == caller) {
             return true;
         }

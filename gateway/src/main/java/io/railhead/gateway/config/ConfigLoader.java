@@ -18,6 +18,7 @@ import io.railhead.gateway.config.GatewayConfig.Store;
 import io.railhead.gateway.config.GatewayConfig.Tls;
 import io.railhead.gateway.config.GatewayConfig.Tracing;
 import io.railhead.gateway.config.GatewayConfig.Verify;
+import io.railhead.gateway.config.GatewayConfig.WebIdentity;
 import io.railhead.os.HugePageSize;
 import java.io.IOException;
 import java.net.URI;
@@ -34,8 +35,8 @@ import org.slf4j.event.Level;
 
 /**
  * Reads {@code railhead.yaml}. Every key and default is defined here, or in {@link StoreLoader},
- * {@link RuleLoader}, {@link RdmaLoader}, {@link VerbsLoader} and {@link DcLoader}; relative paths
- * start at the file's folder.
+ * {@link RuleLoader}, {@link RdmaLoader}, {@link VerbsLoader}, {@link DcLoader} and
+ * {@link WebIdentityLoader}; relative paths start at the file's folder.
  */
 public final class ConfigLoader {
     private static final long MIN_PAGE_BYTES = 64 << 10;
@@ -138,7 +139,7 @@ public final class ConfigLoader {
                 section.flag("sole", false),
                 section.flag("allow_cleartext", false),
                 tls(section),
-                events(section));
+                events(section), webIdentity(section));
         section.close();
         if (gateway.maxHeader().bytes() < 4 << 10 || gateway.maxHeader().bytes() > 1 << 20) {
             throw section.problem("max_header", "must be 4KiB to 1MiB: " + gateway.maxHeader());
@@ -183,6 +184,16 @@ public final class ConfigLoader {
             throw section.missing("token_file", "is missing; events need a token");
         }
         return new Events(existing(folder, section, "token_file", file));
+    }
+
+    private @Nullable WebIdentity webIdentity(Section section) throws ConfigException {
+        WebIdentity webIdentity = new WebIdentityLoader(folder).load(section);
+        AuthMode mode = section.choice("authentication", "verify", MODES);
+        if (webIdentity != null && mode != AuthMode.VERIFY) {
+            throw section.problem("web_identity",
+                    "has no meaning without gateway.authentication: verify");
+        }
+        return webIdentity;
     }
 
     private Access access(Section section) throws ConfigException {

@@ -55,6 +55,7 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      * @param allowCleartext whether several tenants may use RDMA without TLS
      * @param tls null for plain HTTP
      * @param events null if events are not accepted
+     * @param webIdentity null if no token is exchanged for credentials
      * @param sole whether every write to objects of exclusive rules goes through this gateway
      * @param minRate the lowest average rate of a body, a second, over the idle timeout
      */
@@ -62,7 +63,8 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
             List<String> domains, Duration drain, ByteCount maxHeader, Duration headerTimeout,
             Duration idleTimeout, ByteCount minRate, Admission admission, int eventLoops,
             Access access, boolean sole,
-            boolean allowCleartext, @Nullable Tls tls, @Nullable Events events) {
+            boolean allowCleartext, @Nullable Tls tls, @Nullable Events events,
+            @Nullable WebIdentity webIdentity) {
 
         public Gateway {
             domains = List.copyOf(domains);
@@ -86,6 +88,39 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
 
     /** Notifications of stores. */
     public record Events(Path tokenFile) {}
+
+    /**
+     * The exchange of tokens for credentials.
+     *
+     * @param sessionKeys null for a key that ends with the process
+     * @param issuers by their names
+     */
+    public record WebIdentity(@Nullable Path sessionKeys, Map<String, Issuer> issuers) {
+
+        public WebIdentity {
+            issuers = Collections.unmodifiableMap(new LinkedHashMap<>(issuers));
+        }
+    }
+
+    /**
+     * Whose tokens are exchanged.
+     *
+     * @param issuer the {@code iss} of its tokens
+     * @param jwks where its keys are; null if a file or the issuer's own document says so
+     * @param jwksFile its keys; null if they are fetched
+     * @param ca the authority of its TLS certificate; null for the machine's authorities
+     * @param tokenFile the bearer token of requests for the keys; null if they need none
+     * @param singleUse whether a token is exchanged once only, by its {@code jti}
+     */
+    public record Issuer(String issuer, List<String> audiences, @Nullable URI jwks,
+            @Nullable Path jwksFile, @Nullable Path ca, @Nullable Path tokenFile,
+            List<String> algorithms, Duration clockSkew, boolean singleUse) {
+
+        public Issuer {
+            audiences = List.copyOf(audiences);
+            algorithms = List.copyOf(algorithms);
+        }
+    }
 
     /**
      * The authentication and authorization of callers.

@@ -37,4 +37,9 @@ public record ListenAddress(String host, int port) {
     public String toString() {
         return (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + port;
     }
+
+    /** Returns whether only processes of this host can connect. */
+    public boolean isOfThisHost() {
+        return host.startsWith("127.") || host.equals("::1") || host.equals("localhost");
+    }
 }

@@ -252,7 +252,7 @@ public final class Section {
         }
     }
 
-    Duration duration(String key, String otherwise) throws ConfigException {
+    public Duration duration(String key, String otherwise) throws ConfigException {
         return value(key, "duration", otherwise, Quantity::duration);
     }
 

@@ -105,7 +105,10 @@ public final class FrontDoor {
                 http.isSSL());
         Address address = verifier.address(head);
         DialectPath dialect = paths.dialect(head, address);
-        if (InternalEndpoint.isIn(head.rawPath(), address)) {
+        UnsignedEndpoint sts = paths.stsOf(head, address);
+        if (sts != null) {
+            sts.handle(httpExchange, head);
+        } else if (InternalEndpoint.isIn(head.rawPath(), address)) {
             own(httpExchange, head, fairScheduler);
         } else if (dialect != null) {
             httpExchange.describe("Pairing", head.rawPath());
@@ -146,7 +149,7 @@ public final class FrontDoor {
         RequestHead head = verifier.head(method, uri, fields, peer.secure());
         Address address = verifier.address(head);
         return InternalEndpoint.isIn(head.rawPath(), address)
-                || paths.dialect(head, address) != null
+                || paths.dialect(head, address) != null || paths.stsOf(head, address) != null
                         ? null
                         : verifier.verified(head, address, Query.require(head.rawQuery()), peer);
     }

@@ -2,6 +2,7 @@ package io.railhead.gateway.frontdoor;
 
 import io.railhead.gateway.request.Address;
 import io.railhead.gateway.s3.sigv4.RequestHead;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -11,14 +12,28 @@ import org.jspecify.annotations.Nullable;
  * @param signed by the name behind {@link InternalEndpoint#PREFIX}
  * @param unsigned by the same name, for callers that cannot sign
  * @param dialects by their raw paths
+ * @param sts calls of the Security Token Service; null if they are not served
  */
 public record OwnPaths(Map<String, InternalEndpoint> signed, Map<String, UnsignedEndpoint> unsigned,
-        Map<String, DialectPath> dialects) {
+        Map<String, DialectPath> dialects, @Nullable UnsignedEndpoint sts) {
 
     public OwnPaths {
         signed = Map.copyOf(signed);
         unsigned = Map.copyOf(unsigned);
         dialects = Map.copyOf(dialects);
+    }
+
+    /** Returns the handler of a call of the Security Token Service; null if this is none. */
+    @Nullable
+    UnsignedEndpoint stsOf(RequestHead head, Address address) {
+        return sts != null && address.bucket() == null && isForm(head) ? sts : null;
+    }
+
+    /** S3 has no form outside buckets. */
+    private static boolean isForm(RequestHead head) {
+        String type = head.headers().get("content-type");
+        return head.method().equals("POST") && head.rawPath().equals("/") && type != null
+                && type.toLowerCase(Locale.ROOT).startsWith("application/x-www-form-urlencoded");
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.railhead.gateway.identity;
 
+import io.railhead.backend.Caller;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +12,17 @@ import org.jspecify.annotations.Nullable;
 public record BackendCredential(@Nullable String account, @Nullable AccessKey key) {
     /** A name that no account has. */
     private static final String DEFAULT_CHAIN = "!default";
+
+    /** Returns the identity that signs requests to the store. */
+    Caller caller() {
+        return key == null ? new Caller.DefaultChain() : caller(key);
+    }
+
+    static Caller caller(AccessKey key) {
+        Secret token = key.sessionToken();
+        return new Caller.Credential(key.id(), key.secret().reveal(),
+                token == null ? null : token.reveal());
+    }
 
     /** Returns the account that owns the bucket names; unchanged while a key pair is renewed. */
     String namespace() {

@@ -1,12 +1,18 @@
 package io.railhead.gateway.identity;
 
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import io.railhead.backend.Caller;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.FileWatch;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.GatewayConfig.AuthMode;
 import io.railhead.gateway.s3.Guard;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -14,23 +20,46 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The current content of {@code credentials.yaml}. Lookups: any thread, never block. An unusable
- * file leaves the earlier content in force.
+ * The current content of {@code credentials.yaml}, and the role sessions that were sealed under it.
+ * Lookups: any thread, never block. An unusable file leaves the earlier content in force.
  */
 public final class CredentialStore implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(CredentialStore.class);
 
+    /** The sessions that need not be opened anew; more than a rack has processes. */
+    private static final int MAX_OPENED = 32_768;
+
     /** Null if no secret is held. */
     private final @Nullable FileWatch file;
+    /** Null if no token is exchanged for a session. */
+    private final @Nullable CredentialSeal seal;
+    private final @Nullable FileWatch sealKeys;
+    /** By session token. */
+    private final Cache<String, Opened> opened = Caffeine.newBuilder()
+            .maximumSize(MAX_OPENED)
+            .build();
     private final List<Consumer<CredentialChange>> listeners = new CopyOnWriteArrayList<>();
     private volatile Credentials current = Credentials.NONE;
+
+    /** @param under the content that the session's principal follows from */
+    private record Opened(Credentials under, Identity identity) {}
 
     @FunctionalInterface
     private interface Parser {
         Credentials parse(Path file, byte[] content) throws ConfigException;
     }
 
-    private CredentialStore(Path path, Parser parser) throws ConfigException {
+    private CredentialStore(Path path, Parser parser,
+            GatewayConfig.@Nullable WebIdentity webIdentity) throws ConfigException {
+        Path keys = webIdentity == null ? null : webIdentity.sessionKeys();
+        seal = webIdentity == null ? null : CredentialSeal.random();
+        sealKeys = keys == null
+                ? null
+                : new FileWatch("gateway.web_identity.session_keys", List.of(keys),
+                        contents -> replaceKeys(CredentialSeal.parse(keys, contents.getFirst())));
+        if (sealKeys != null) {
+            sealKeys.load();
+        }
         file = new FileWatch("gateway.credentials", List.of(path),
                 contents -> replace(parser.parse(path, contents.getFirst())));
         file.load();
@@ -38,29 +67,140 @@ public final class CredentialStore implements AutoCloseable {
 
     private CredentialStore() {
         file = null;
+        seal = null;
+        sealKeys = null;
+    }
+
+    /** Returns a store without any. */
+    public static CredentialStore none() {
+        return new CredentialStore();
     }
 
     /** Opens the credentials that the configured authentication needs. Blocks. */
     public static CredentialStore open(GatewayConfig.Gateway gateway) throws ConfigException {
         String trusted = gateway.access().trustedPrincipal();
         if (gateway.access().mode() == AuthMode.PASS_THROUGH) {
-            return new CredentialStore();
+            return none();
         }
-        return trusted == null
-                ? load(gateway.credentials())
-                : new CredentialStore(gateway.credentials(), (path, content) -> Credentials
-                        .parse(path, content)
-                        .requireOneTenant(path, trusted));
+        GatewayConfig.WebIdentity webIdentity = gateway.webIdentity();
+        if (trusted != null) {
+            return new CredentialStore(gateway.credentials(), (path, content) -> Credentials
+                    .parse(path, content, Set.of())
+                    .requireOneTenant(path, trusted), null);
+        }
+        Set<String> issuers = webIdentity == null ? Set.of() : webIdentity.issuers().keySet();
+        return new CredentialStore(gateway.credentials(),
+                (path, content) -> Credentials.parse(path, content, issuers), webIdentity);
     }
 
-    /** Reads the file for the first time. Blocks. */
+    /** Reads the file for the first time; it has no roles. Blocks. */
     public static CredentialStore load(Path file) throws ConfigException {
-        return new CredentialStore(file, Credentials::parse);
+        return new CredentialStore(file,
+                (path, content) -> Credentials.parse(path, content, Set.of()), null);
     }
 
-    /** Returns the owner of an access key; null if there is none. */
-    public @Nullable Identity find(String accessKeyId) {
-        return current.find(accessKeyId);
+    /**
+     * Returns the owner of an access key; null if there is none. A session may have expired: its
+     * caller compares {@link RoleSession#expiresAt}.
+     *
+     * @param sessionToken null if the request has none
+     */
+    public @Nullable Identity find(String accessKeyId, @Nullable String sessionToken) {
+        Identity found = current.find(accessKeyId);
+        return found != null || sessionToken == null ? found : session(accessKeyId, sessionToken);
+    }
+
+    /** Returns whether an access key could be a session's, by its name. */
+    public static boolean isOfSession(String accessKeyId) {
+        return accessKeyId.startsWith(CredentialSeal.PREFIX);
+    }
+
+    private @Nullable Identity session(String accessKeyId, String token) {
+        CredentialSeal keys = seal;
+        if (keys == null) {
+            return null;
+        }
+        Credentials under = current;
+        Opened known = opened.getIfPresent(token);
+        if (known == null || known.under() != under) {
+            AccessKey key = keys.open(accessKeyId, token);
+            Identity identity = key == null ? null : identity(under, key);
+            if (identity == null) {
+                return null;
+            }
+            known = new Opened(under, identity);
+            opened.put(token, known);
+        }
+        return known.identity().key().id().equals(accessKeyId) ? known.identity() : null;
+    }
+
+    private static @Nullable Identity identity(Credentials under, AccessKey key) {
+        RoleSession session = key.session();
+        Principal principal = session == null ? null : under.principalOf(session);
+        return principal == null ? null : new Identity(principal, key);
+    }
+
+    /**
+     * Returns the owner of a key that was found before; null if the key has been removed or
+     * revoked, or its session is over. Allocates nothing while nothing changes.
+     */
+    public @Nullable Identity findAgain(AccessKey key) {
+        RoleSession session = key.session();
+        Secret token = key.sessionToken();
+        if (session == null || token == null) {
+            return current.find(key.id());
+        }
+        return session.isOverAt(System.currentTimeMillis())
+                ? null
+                : session(key.id(), token.reveal());
+    }
+
+    /** Returns the role of this name; null if there is none. */
+    public @Nullable Role findRole(String name) {
+        return current.roles().get(name);
+    }
+
+    /** Returns whether there is neither a principal nor a role. */
+    public boolean isEmpty() {
+        return current.principals().isEmpty() && current.roles().isEmpty();
+    }
+
+    /** Returns the names of all roles, in file order. */
+    public Set<String> roles() {
+        return current.roles().keySet();
+    }
+
+    /** Returns credentials that carry the session to any gateway with the same key. */
+    public AccessKey seal(RoleSession session) {
+        if (seal == null) {
+            throw new IllegalStateException("gateway.web_identity is missing");
+        }
+        return seal.seal(session);
+    }
+
+    /** Returns the principal that a session acts as now; null if it is revoked. */
+    public @Nullable Principal principalOf(RoleSession session) {
+        return current.principalOf(session);
+    }
+
+    /** Returns whether principals and sessions may belong to more than one tenant. */
+    public boolean areOfSeveralTenants() {
+        return current.areOfSeveralTenants();
+    }
+
+    /** Returns whether somebody may be of the tenant: a role may name it by a token's claims. */
+    public boolean hasTenant(String tenant) {
+        return current.hasTenant(tenant);
+    }
+
+    /** Returns whether somebody may be the principal: a role may name it by a token's claims. */
+    public boolean isPrincipal(String name) {
+        return current.isPrincipal(name);
+    }
+
+    /** Returns an identity that stores know, for probes of them; null if there is none. */
+    public @Nullable Caller anyAtStore() {
+        return current.anyAtStore();
     }
 
     public @Nullable Principal findPrincipal(String name) {
@@ -90,6 +230,9 @@ public final class CredentialStore implements AutoCloseable {
         if (file != null) {
             file.watch();
         }
+        if (sealKeys != null) {
+            sealKeys.watch();
+        }
     }
 
     /** Looks at the file now. Blocks. */
@@ -97,12 +240,53 @@ public final class CredentialStore implements AutoCloseable {
         if (file != null) {
             file.look();
         }
+        if (sealKeys != null) {
+            sealKeys.look();
+        }
     }
 
     private void replace(Credentials next) {
-        CredentialChange change = current.until(next);
+        CredentialChange change = withSessions(current.until(next), next);
         current = next;
-        LOG.info("credentials: {} principals", next.principals().size());
+        LOG.info("credentials: {} principals, {} roles", next.principals().size(),
+                next.roles().size());
+        tell(change);
+    }
+
+    /** Adds the principals of sessions that end, or act as another principal from now on. */
+    private CredentialChange withSessions(CredentialChange change, Credentials next) {
+        Set<String> vanished = new HashSet<>(change.vanished());
+        Set<String> changed = new HashSet<>(change.changed());
+        for (Opened one : opened.asMap().values()) {
+            Identity after = identity(next, one.identity().key());
+            Principal before = one.identity().principal();
+            if (after == null) {
+                vanished.add(before.name());
+            } else if (!after.principal().equals(before)) {
+                changed.add(before.name());
+            }
+        }
+        return new CredentialChange(vanished, changed);
+    }
+
+    /** Opens every session anew under the other keys: those of a former key end. */
+    private void replaceKeys(CredentialSeal other) {
+        if (seal == null) {
+            return;
+        }
+        seal.replace(other);
+        Set<String> vanished = new HashSet<>();
+        for (Map.Entry<String, Opened> one : opened.asMap().entrySet()) {
+            Identity identity = one.getValue().identity();
+            if (seal.open(identity.key().id(), one.getKey()) == null) {
+                opened.invalidate(one.getKey());
+                vanished.add(identity.principal().name());
+            }
+        }
+        tell(new CredentialChange(vanished, Set.of()));
+    }
+
+    private void tell(CredentialChange change) {
         if (!change.isEmpty()) {
             listeners.forEach(listener -> tell(listener, change));
         }
@@ -119,6 +303,9 @@ public final class CredentialStore implements AutoCloseable {
         if (file != null) {
             file.tell(listener);
         }
+        if (sealKeys != null) {
+            sealKeys.tell(listener);
+        }
     }
 
     /** Stops looking at the file. */
@@ -126,6 +313,9 @@ public final class CredentialStore implements AutoCloseable {
     public void close() {
         if (file != null) {
             file.close();
+        }
+        if (sealKeys != null) {
+            sealKeys.close();
         }
     }
 }

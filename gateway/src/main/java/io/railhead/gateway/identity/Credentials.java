@@ -1,5 +1,6 @@
 package io.railhead.gateway.identity;
 
+import io.railhead.backend.Caller;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.Section;
 import io.railhead.gateway.config.YamlFile;
@@ -18,17 +19,27 @@ import org.jspecify.annotations.Nullable;
 
 /** The content of {@code credentials.yaml}. Immutable. */
 final class Credentials {
-    static final Credentials NONE = new Credentials(Map.of(), Map.of());
+    static final Credentials NONE = new Credentials(Map.of(), Map.of(), Map.of(), List.of());
 
     private final Map<String, Principal> byName;
     private final Map<String, Identity> byAccessKey;
+    private final Map<String, Role> roles;
+    private final List<Revocation> revoked;
+    private final boolean severalTenants;
 
-    private Credentials(Map<String, Principal> byName, Map<String, Identity> byAccessKey) {
+    private Credentials(Map<String, Principal> byName, Map<String, Identity> byAccessKey,
+            Map<String, Role> roles, List<Revocation> revoked) {
         this.byName = Collections.unmodifiableMap(byName);
         this.byAccessKey = Map.copyOf(byAccessKey);
+        this.roles = Collections.unmodifiableMap(roles);
+        this.revoked = List.copyOf(revoked);
+        severalTenants = tenants().size() > 1
+                || roles.values().stream().anyMatch(role -> role.tenant().hasClaims());
     }
 
-    static Credentials parse(Path file, byte[] content) throws ConfigException {
+    /** @param issuers those whose tokens the gateway verifies; a role must name one */
+    static Credentials parse(Path file, byte[] content, Set<String> issuers)
+            throws ConfigException {
         Section root = YamlFile.parse(file, content);
         Map<String, Principal> byName = new LinkedHashMap<>();
         Map<String, Identity> byAccessKey = new HashMap<>();
@@ -44,15 +55,21 @@ final class Credentials {
                 }
             }
         }
+        Map<String, Role> roles = new RoleReader(issuers, byName.keySet()).roles(root);
+        List<Revocation> revoked = RoleReader.revoked(root);
         root.close();
-        if (byName.isEmpty()) {
-            throw root.problem("principals", "is missing; name at least one");
+        if (byName.isEmpty() && roles.isEmpty()) {
+            throw root.problem("principals", "is missing; name at least one, or a role");
         }
-        return new Credentials(byName, byAccessKey);
+        return new Credentials(byName, byAccessKey, roles, revoked);
     }
 
     private static Principal principal(Section section) throws ConfigException {
         String name = section.requireText("name");
+        if (name.startsWith(Role.PREFIX)) {
+            throw section.problem("name", "must not begin with " + Role.PREFIX
+                    + ", which policies name roles by");
+        }
         String tenant = section.text("tenant", "default");
         List<AccessKey> keys = new ArrayList<>();
         for (Section key : section.list("keys")) {
@@ -69,7 +86,7 @@ final class Credentials {
         return principal;
     }
 
-    private static Set<InetAddress> gids(Section section) throws ConfigException {
+    static Set<InetAddress> gids(Section section) throws ConfigException {
         Set<InetAddress> gids = new HashSet<>();
         for (String gid : section.texts("gids")) {
             try {
@@ -92,7 +109,7 @@ final class Credentials {
                 token == null ? null : new Secret(token));
     }
 
-    private static @Nullable BackendCredential backend(Section section) throws ConfigException {
+    static @Nullable BackendCredential backend(Section section) throws ConfigException {
         Section backend = section.section("backend_credential");
         if (!section.has("backend_credential")) {
             return null;
@@ -131,7 +148,7 @@ final class Credentials {
             throw new ConfigException("gateway.trusted_network.principal: there is no '" + trusted
                     + "' in " + file);
         }
-        List<String> tenants = byName.values().stream().map(Principal::tenant).distinct().toList();
+        Set<String> tenants = tenants();
         if (tenants.size() > 1) {
             throw new ConfigException(file.getFileName() + ": principals: tenants "
                     + String.join(", ", tenants) + " cannot be told apart under"
@@ -142,6 +159,66 @@ final class Credentials {
 
     List<Principal> principals() {
         return List.copyOf(byName.values());
+    }
+
+    Map<String, Role> roles() {
+        return roles;
+    }
+
+    /**
+     * Returns the principal that a session acts as now; null if its role is gone, its claims do not
+     * satisfy the role any more, or it is revoked.
+     */
+    @Nullable
+    Principal principalOf(RoleSession session) {
+        Role role = roles.get(session.role());
+        if (role == null) {
+            return null;
+        }
+        try {
+            Principal principal = role.principal(session.claims());
+            return revoked.stream().anyMatch(one -> one.concerns(session, principal.name()))
+                    ? null
+                    : principal;
+        } catch (ClaimException e) {
+            return null;
+        }
+    }
+
+    /** Returns whether principals and sessions may belong to more than one tenant. */
+    boolean areOfSeveralTenants() {
+        return severalTenants;
+    }
+
+    boolean hasTenant(String tenant) {
+        return tenants().contains(tenant)
+                || roles.values().stream().anyMatch(role -> role.tenant().hasClaims());
+    }
+
+    /** Returns whether a policy may name a principal, or the sessions of a role, like this. */
+    boolean isPrincipal(String name) {
+        return byName.containsKey(name) || roles.values()
+                .stream()
+                .anyMatch(role -> name.equals(Role.PREFIX + role.name()) || role.mayBe(name));
+    }
+
+    @Nullable
+    Caller anyAtStore() {
+        for (Principal principal : byName.values()) {
+            return principal.backendCredential(principal.keys().getFirst());
+        }
+        return roles.values()
+                .stream()
+                .findFirst()
+                .map(role -> role.backend().caller())
+                .orElse(null);
+    }
+
+    private Set<String> tenants() {
+        Set<String> tenants = new LinkedHashSet<>();
+        byName.values().forEach(principal -> tenants.add(principal.tenant()));
+        roles.values().forEach(role -> tenants.add(role.tenant().text()));
+        return tenants;
     }
 
     /** Returns the principals whose grants end when the next content replaces this one. */

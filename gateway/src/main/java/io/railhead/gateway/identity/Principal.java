@@ -7,8 +7,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One entry of {@code credentials.yaml}: a principal and its permissions at this gateway.
+ * A principal and its permissions at this gateway: an entry of {@code credentials.yaml}, or what a
+ * role's session acts as.
  *
+ * @param keys of an entry, never empty; a session has its own
+ * @param backend never null for a session, whose key no store knows
  * @param gids RDMA addresses that the principal may name besides its TCP address
  */
 public record Principal(String name, String tenant, List<AccessKey> keys,
@@ -19,14 +22,6 @@ public record Principal(String name, String tenant, List<AccessKey> keys,
     public Principal {
         keys = List.copyOf(keys);
         gids = Set.copyOf(gids);
-        if (keys.isEmpty()) {
-            throw new IllegalArgumentException("keys must not be empty");
-        }
-    }
-
-    /** Returns whether the principals belong to more than one tenant. */
-    public static boolean areOfSeveralTenants(List<Principal> principals) {
-        return principals.stream().map(Principal::tenant).distinct().count() > 1;
     }
 
     /**
@@ -34,13 +29,7 @@ public record Principal(String name, String tenant, List<AccessKey> keys,
      * keeps its identity there.
      */
     public Caller backendCredential(AccessKey used) {
-        AccessKey key = backend == null ? used : backend.key();
-        if (key == null) {
-            return new Caller.DefaultChain();
-        }
-        Secret token = key.sessionToken();
-        return new Caller.Credential(key.id(), key.secret().reveal(),
-                token == null ? null : token.reveal());
+        return backend == null ? BackendCredential.caller(used) : backend.caller();
     }
 
     /**

@@ -26,7 +26,7 @@ public final class Secret {
 
     @Override
     public boolean equals(@Nullable Object other) {
-        return other instanceof Secret secret && matches(secret.text);
+        return this == other || (other instanceof Secret secret && matches(secret.text));
     }
 
     @Override

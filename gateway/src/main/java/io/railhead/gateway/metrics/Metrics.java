@@ -44,6 +44,9 @@ public final class Metrics {
             "Uploads that a rule wants kept, by what became of that.", "outcome");
     public final Counter events = counter("railhead_events_total",
             "Events that stores sent, or that came without being one.", "outcome");
+    public final Counter sts = counter("railhead_sts_calls_total",
+            "Calls that exchange a token for credentials or ask who signs, by how they ended.",
+            "outcome");
     public final Counter fileReloads = counter("railhead_file_reloads_total",
             "Changed files of the configuration, by setting.", "setting", "outcome");
     public final Gauge fileRefused = Gauge

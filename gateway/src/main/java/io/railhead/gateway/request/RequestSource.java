@@ -1,5 +1,6 @@
 package io.railhead.gateway.request;
 
+import io.railhead.gateway.identity.RoleSession;
 import io.railhead.gateway.s3.sigv4.Authentication;
 import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
@@ -11,14 +12,15 @@ import org.jspecify.annotations.Nullable;
  * @param tenant the principal's; "" for a request that is not signed
  * @param source the TCP peer's address, or that of the session's opener; null if there is none
  * @param secure whether the request came over TLS
+ * @param session the role session that signed; null if a static key did, or none
  */
 public record RequestSource(String principal, String tenant, @Nullable InetAddress source,
-        boolean secure) {
+        boolean secure, @Nullable RoleSession session) {
 
     /** @param source an address literal; what is none counts as no address */
     public static RequestSource of(String principal, String tenant, @Nullable String source,
             boolean secure) {
-        return new RequestSource(principal, tenant, literal(source), secure);
+        return new RequestSource(principal, tenant, literal(source), secure, null);
     }
 
     /**
@@ -33,7 +35,7 @@ public record RequestSource(String principal, String tenant, @Nullable InetAddre
     /** The same address, and the principal that signed. */
     public RequestSource as(Authentication authentication) {
         return new RequestSource(authentication.principalName(), authentication.tenant(), source,
-                secure);
+                secure, authentication.session());
     }
 
     private static @Nullable InetAddress literal(@Nullable String address) {

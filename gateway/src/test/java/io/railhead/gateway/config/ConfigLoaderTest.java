@@ -96,7 +96,7 @@ class ConfigLoaderTest {
                 ByteCount.parse("64KiB"), Duration.ofSeconds(10), Duration.ofSeconds(60),
                 ByteCount.parse("1KiB"), new Admission(0, ByteCount.parse("0"), 0),
                 Runtime.getRuntime().availableProcessors(),
-                new Access(AuthMode.VERIFY, null, null, false), false, false, null, null));
+                new Access(AuthMode.VERIFY, null, null, false), false, false, null, null, null));
         assertThat(config.cache()).isEqualTo(new Cache(ByteCount.parse("4GiB"),
                 ByteCount.parse("256KiB"), new Percent(5), false, null, ByteCount.parse("16MiB"),
                 ByteCount.parse("8MiB"), 1_000_000, new Percent(50),
@@ -138,7 +138,11 @@ class ConfigLoaderTest {
                           admission: {requests: 7, bytes: 64MiB, connections: 9}, authentication: verify,
                           policy: policy.json, sigv2: true, sole: true,
                           allow_cleartext: true, tls: {certificate: ca.pem, key: credentials.yaml,
-                          client_ca: ca.pem}, events: {enabled: true, token_file: ca.pem}}
+                          client_ca: ca.pem}, events: {enabled: true, token_file: ca.pem},
+                          web_identity: {session_keys: ca.pem, issuers: [{issuer: "https://k8s",
+                            audiences: [railhead], jwks: "https://k8s/keys", ca: ca.pem,
+                            token_file: ca.pem, algorithms: [ES384], clock_skew: 9s,
+                            single_use: true}]}}
                         cache: {memory: 1GiB, page: 64KiB, reserve: 7%, lock: true,
                           huge_pages: 1GiB, window: 4MiB,
                           run: 1MiB, metadata_entries: 5, pin_limit: 33%, verify: always, scrub: 0,
@@ -181,7 +185,12 @@ class ConfigLoaderTest {
                 new Access(AuthMode.VERIFY, null, folder.resolve("policy.json"), true), true, true,
                 new GatewayConfig.Tls(folder.resolve("ca.pem"), folder.resolve("credentials.yaml"),
                         folder.resolve("ca.pem")),
-                new GatewayConfig.Events(folder.resolve("ca.pem"))));
+                new GatewayConfig.Events(folder.resolve("ca.pem")),
+                new GatewayConfig.WebIdentity(folder.resolve("ca.pem"), Map.of("https://k8s",
+                        new GatewayConfig.Issuer("https://k8s", List.of("railhead"),
+                                URI.create("https://k8s/keys"), null, folder.resolve("ca.pem"),
+                                folder.resolve("ca.pem"), List.of("ES384"), Duration.ofSeconds(9),
+                                true)))));
         assertThat(config.cache()).isEqualTo(new Cache(ByteCount.parse("1GiB"),
                 ByteCount.parse("64KiB"), new Percent(7), true, HugePageSize.GIB_1,
                 ByteCount.parse("4MiB"),

@@ -31,7 +31,8 @@ class CleartextPolicyTest {
                 rdma: {%s}
                 """.formatted(gateway, rdma));
         try (CredentialStore store = CredentialStore.load(credentials)) {
-            return CleartextPolicy.reasonAgainst(ConfigLoader.load(config), store.principals());
+            return CleartextPolicy.reasonAgainst(ConfigLoader.load(config),
+                    store.areOfSeveralTenants());
         }
     }
 

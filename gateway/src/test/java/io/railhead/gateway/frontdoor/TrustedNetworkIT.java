@@ -106,6 +106,6 @@ class TrustedNetworkIT {
         gateway.credentials().tell(refusal -> usable.add(refusal.isEmpty()));
         gateway.credentials().reload();
         assertThat(usable).containsExactly(false);
-        assertThat(gateway.credentials().find("GUEST")).isNull();
+        assertThat(gateway.credentials().find("GUEST", null)).isNull();
     }
 }

@@ -34,7 +34,7 @@ class CredentialStoreTest {
     }
 
     private static Principal principal(CredentialStore store, String accessKey) {
-        return requireNonNull(store.find(accessKey)).principal();
+        return requireNonNull(store.find(accessKey, null)).principal();
     }
 
     @Test
@@ -59,8 +59,8 @@ class CredentialStoreTest {
                 new BackendCredential("acc", new AccessKey("X", new Secret("sx"),
                         new Secret("tx"))),
                 Set.of(InetAddress.ofLiteral("10.0.0.7")), false, true, true));
-        assertThat(requireNonNull(store.find("A2")).key().id()).isEqualTo("A2");
-        assertThat(store.find("A3")).isNull();
+        assertThat(requireNonNull(store.find("A2", null)).key().id()).isEqualTo("A2");
+        assertThat(store.find("A3", null)).isNull();
     }
 
     @Test
@@ -100,7 +100,7 @@ class CredentialStoreTest {
                   - {name: a, keys: [{access_key: K, secret_key: hush1, session_token: hush2}],
                      backend_credential: {access_key: X, secret_key: hush3}}
                 """));
-        assertThat(store.principals().toString() + store.find("K")).doesNotContain("hush");
+        assertThat(store.principals().toString() + store.find("K", null)).doesNotContain("hush");
         Path file = Files.writeString(folder.resolve("broken.yaml"),
                 "principals:\n  - {name: a, keys: [{access_key: K, secret_key: hush4 hush5: ,\n");
         assertThat(catchThrowableOfType(ConfigException.class, () -> CredentialStore.load(file)))
@@ -191,7 +191,7 @@ class CredentialStoreTest {
 
         write(BOB);
         store.reload();
-        assertThat(store.find("A1")).isNull();
+        assertThat(store.find("A1", null)).isNull();
         assertThat(principal(store, "B1").name()).isEqualTo("bob");
         assertThat(usable).containsExactly(false, false, true);
     }

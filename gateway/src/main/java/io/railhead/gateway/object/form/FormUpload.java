@@ -103,7 +103,7 @@ public final class FormUpload implements Operation {
 
     private Sending sending(HttpExchange httpExchange, S3Request request, FormHead form) {
         Map<String, String> fields = form.fields();
-        Identity signer = site.policies.authenticate(fields);
+        Identity signer = site.policies.authenticate(fields, site.clock.instant());
         byte[] asItCame = form.with(Set.of(), Map.of());
         if (signer == null) {
             requireAllowed(request, fields, form.fileName());

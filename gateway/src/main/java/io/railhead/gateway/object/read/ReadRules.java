@@ -8,7 +8,6 @@ import io.railhead.gateway.config.CacheMode;
 import io.railhead.gateway.delivery.AnswerHead;
 import io.railhead.gateway.identity.AccessKey;
 import io.railhead.gateway.identity.Principal;
-import io.railhead.gateway.identity.Secret;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.sigv4.Authentication;
 import java.util.List;
@@ -115,12 +114,7 @@ public final class ReadRules {
     }
 
     private static AuthorizationKey grant(Principal principal, AccessKey key, ObjectId id) {
-        return new AuthorizationKey(principal.name(), key.id(), token(key),
+        return new AuthorizationKey(principal.name(), key.grantee(), key.granteeToken(),
                 AuthorizationKey.Action.READ, id);
-    }
-
-    private static String token(AccessKey key) {
-        Secret token = key.sessionToken();
-        return token == null ? "" : token.reveal();
     }
 }

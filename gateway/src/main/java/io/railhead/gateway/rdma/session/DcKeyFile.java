@@ -1,7 +1,6 @@
 package io.railhead.gateway.rdma.session;
 
 import io.railhead.gateway.config.DcConfig;
-import io.railhead.gateway.identity.Principal;
 import io.railhead.rdma.dc.DcKey;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -44,11 +43,11 @@ public final class DcKeyFile {
      * well-known key, any host on the fabric can reach the memory behind a target whose number and
      * memory key it guesses.
      *
-     * @param principals the principals in force now
+     * @param severalTenants whether the credentials in force now are of several tenants
      */
     public static @Nullable String reasonAgainst(DcConfig dc, DcKey key,
-            List<Principal> principals) {
-        return dc.enabled() && key.isWellKnown() && Principal.areOfSeveralTenants(principals)
+            boolean severalTenants) {
+        return dc.enabled() && key.isWellKnown() && severalTenants
                 ? "rdma.dc.key_file: " + (dc.keyFile() == null ? "is missing" : "holds that key")
                         + ", and with the well-known DC key no tenant's memory is its own; write a"
                         + " random one of 16 hex digits there and into every client's configuration"
@@ -56,8 +55,8 @@ public final class DcKeyFile {
     }
 
     /** Throws the reason of {@link #reasonAgainst} where there is one. */
-    public static void require(DcConfig dc, DcKey key, List<Principal> principals) {
-        String reason = reasonAgainst(dc, key, principals);
+    public static void require(DcConfig dc, DcKey key, boolean severalTenants) {
+        String reason = reasonAgainst(dc, key, severalTenants);
         if (reason != null) {
             throw new IllegalArgumentException(reason);
         }

@@ -2,11 +2,13 @@ package io.railhead.gateway.s3.sigv4;
 
 import io.railhead.gateway.identity.AccessKey;
 import io.railhead.gateway.identity.Principal;
+import io.railhead.gateway.identity.RoleSession;
 import io.railhead.protocol.message.SigningKey;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The authenticated sender of a request. */
 public sealed interface Authentication {
@@ -19,6 +21,11 @@ public sealed interface Authentication {
     /** "" for anonymous. */
     default String tenant() {
         return this instanceof Known known ? known.principal().tenant() : "";
+    }
+
+    /** Returns the role session that signed; null if a static key did, or none. */
+    default @Nullable RoleSession session() {
+        return this instanceof Known known ? known.key().session() : null;
     }
 
     /** Some principal's, by one of its keys. */

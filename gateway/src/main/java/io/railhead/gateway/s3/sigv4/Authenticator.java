@@ -3,9 +3,9 @@ package io.railhead.gateway.s3.sigv4;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import io.railhead.backend.Headers;
-import io.railhead.gateway.identity.AccessKey;
 import io.railhead.gateway.identity.CredentialStore;
 import io.railhead.gateway.identity.Identity;
+import io.railhead.gateway.identity.RoleSession;
 import io.railhead.gateway.identity.Secret;
 import io.railhead.gateway.s3.Digests;
 import io.railhead.gateway.s3.Query;
@@ -32,6 +32,7 @@ public final class Authenticator implements RequestAuthenticator {
     private final CredentialStore credentials;
     private final SigningKeys signingKeys = new SigningKeys();
     private final @Nullable SigV2 sigV2;
+    private final String service;
 
     public Authenticator(CredentialStore credentials) {
         this(credentials, null);
@@ -39,8 +40,18 @@ public final class Authenticator implements RequestAuthenticator {
 
     /** @param sigV2 null if SigV2 signatures are refused */
     public Authenticator(CredentialStore credentials, @Nullable SigV2 sigV2) {
+        this(credentials, sigV2, SignatureScope.S3);
+    }
+
+    private Authenticator(CredentialStore credentials, @Nullable SigV2 sigV2, String service) {
         this.credentials = credentials;
         this.sigV2 = sigV2;
+        this.service = service;
+    }
+
+    /** Returns a verifier of requests to the Security Token Service. */
+    public static Authenticator ofSts(CredentialStore credentials) {
+        return new Authenticator(credentials, null, "sts");
     }
 
     @Override
@@ -61,11 +72,8 @@ public final class Authenticator implements RequestAuthenticator {
         if (signatureInput == null) {
             return new Authentication.Anonymous();
         }
-        Identity identity = credentials.find(signatureInput.accessKeyId());
-        if (identity == null) {
-            throw new S3Refusal(S3Error.INVALID_ACCESS_KEY_ID);
-        }
-        requireToken(identity.key(), signatureInput.sessionToken());
+        Identity identity = requireIdentity(credentials, signatureInput.accessKeyId(),
+                signatureInput.sessionToken(), now);
         requireInTime(signatureInput, now);
         SigningKey key = signingKeys.get(identity.key(), signatureInput.scope());
         requireSignature(head, query, signatureInput, key);
@@ -92,12 +100,14 @@ public final class Authenticator implements RequestAuthenticator {
                 || query.has(PresignedQuery.SIGNATURE);
     }
 
-    private static @Nullable SignatureInput signatureInput(RequestHead head, Query query,
+    private @Nullable SignatureInput signatureInput(RequestHead head, Query query,
             @Nullable String authorization) {
         if (authorization != null) {
-            return AuthorizationHeader.parse(authorization, head.headers());
+            return AuthorizationHeader.parse(authorization, head.headers(), service);
         }
-        return isInQuery(query) ? PresignedQuery.parse(query, head.headers()) : null;
+        return isInQuery(query)
+                ? PresignedQuery.parse(query, head.headers(), service)
+                : null;
     }
 
     private static @Nullable String authorization(RequestHead head) {
@@ -114,11 +124,24 @@ public final class Authenticator implements RequestAuthenticator {
         return found[0];
     }
 
-    static void requireToken(AccessKey key, @Nullable String given) {
-        Secret token = key.sessionToken();
-        if (token == null ? given != null : given == null || !token.matches(given)) {
+    /** Returns the owner of an access key whose session token, if it has one, is this. */
+    static Identity requireIdentity(CredentialStore credentials, String accessKeyId,
+            @Nullable String token, Instant now) {
+        Identity identity = credentials.find(accessKeyId, token);
+        if (identity == null) {
+            throw new S3Refusal(CredentialStore.isOfSession(accessKeyId)
+                    ? S3Error.INVALID_TOKEN
+                    : S3Error.INVALID_ACCESS_KEY_ID);
+        }
+        Secret known = identity.key().sessionToken();
+        if (known == null ? token != null : token == null || !known.matches(token)) {
             throw new S3Refusal(S3Error.INVALID_TOKEN);
         }
+        RoleSession session = identity.key().session();
+        if (session != null && session.isOverAt(now.toEpochMilli())) {
+            throw new S3Refusal(S3Error.EXPIRED_TOKEN);
+        }
+        return identity;
     }
 
     private static void requireInTime(SignatureInput signatureInput, Instant now) {

@@ -16,11 +16,11 @@ final class AuthorizationHeader {
 
     private AuthorizationHeader() {}
 
-    static SignatureInput parse(String authorization, Headers headers) {
+    static SignatureInput parse(String authorization, Headers headers, String service) {
         requireSigV4(authorization);
         AuthorizationHeader header = new AuthorizationHeader();
         header.readParts(authorization.substring(SignatureInput.ALGORITHM.length()));
-        return header.signatureInput(headers);
+        return header.signatureInput(headers, service);
     }
 
     private static void requireSigV4(String authorization) {
@@ -71,9 +71,9 @@ final class AuthorizationHeader {
         return value;
     }
 
-    private SignatureInput signatureInput(Headers headers) {
+    private SignatureInput signatureInput(Headers headers, String service) {
         SignatureInput.Credential who = SignatureInput.Credential.parse(
-                required(credential, "Credential"),
+                required(credential, "Credential"), service,
                 MALFORMED);
         var names = SignatureInput.signedHeaders(required(signedHeaders, "SignedHeaders"),
                 MALFORMED);

@@ -50,51 +50,47 @@ public final class PostPolicy {
      *
      * @param fields by name in lower case
      */
-    public @Nullable Identity authenticate(Map<String, String> fields) {
+    public @Nullable Identity authenticate(Map<String, String> fields, Instant now) {
         String policy = fields.get("policy");
         String credential = fields.get("x-amz-credential");
         String signature = fields.get("x-amz-signature");
         if (policy != null && credential != null && signature != null) {
-            return verified(fields, policy, credential, signature);
+            return verified(fields, policy, credential, signature, now);
         }
         String accessKey = fields.get("awsaccesskeyid");
         String older = fields.get("signature");
         return policy != null && accessKey != null && older != null
-                ? verifiedOlder(fields, policy, accessKey, older)
+                ? verifiedOlder(fields, policy, accessKey, older, now)
                 : null;
     }
 
     private Identity verified(Map<String, String> fields, String policy, String credential,
-            String signature) {
+            String signature, Instant now) {
         if (!SignatureInput.ALGORITHM.equals(fields.get("x-amz-algorithm"))) {
             throw Authenticator.unsupportedMechanism();
         }
         SignatureInput.Credential scoped = SignatureInput.Credential.parse(credential,
-                S3Error.INVALID_ARGUMENT);
-        Identity identity = identity(scoped.accessKeyId(), fields);
+                SignatureScope.S3, S3Error.INVALID_ARGUMENT);
+        Identity identity = identity(scoped.accessKeyId(), fields, now);
         byte[] expected = scoped.scope().keyOf(identity.key().secret()).sign(policy);
         requireEqual(HexFormat.of().formatHex(expected), signature);
         return identity;
     }
 
     private Identity verifiedOlder(Map<String, String> fields, String policy, String accessKey,
-            String signature) {
+            String signature, Instant now) {
         if (!sigV2) {
             throw Authenticator.unsupportedMechanism();
         }
-        Identity identity = identity(accessKey, fields);
+        Identity identity = identity(accessKey, fields, now);
         requireEqual(Base64.getEncoder()
                 .encodeToString(SigV2.hmac(identity.key().secret(), policy)), signature);
         return identity;
     }
 
-    private Identity identity(String accessKey, Map<String, String> fields) {
-        Identity identity = credentials.find(accessKey);
-        if (identity == null) {
-            throw new S3Refusal(S3Error.INVALID_ACCESS_KEY_ID);
-        }
-        Authenticator.requireToken(identity.key(), fields.get("x-amz-security-token"));
-        return identity;
+    private Identity identity(String accessKey, Map<String, String> fields, Instant now) {
+        return Authenticator.requireIdentity(credentials, accessKey,
+                fields.get("x-amz-security-token"), now);
     }
 
     private static void requireEqual(String expected, String signature) {
@@ -107,7 +103,8 @@ public final class PostPolicy {
     public static Map<String, String> signedAnew(String policy, Caller.Credential caller,
             String region, Instant now) {
         String date = SigningTime.format(now);
-        SignatureScope scope = new SignatureScope(date.substring(0, 8), region, "s3");
+        SignatureScope scope = new SignatureScope(date.substring(0, 8), region,
+                SignatureScope.S3);
         Map<String, String> fields = new LinkedHashMap<>();
         fields.put("x-amz-algorithm", SignatureInput.ALGORITHM);
         fields.put("x-amz-credential", caller.accessKey() + "/" + scope);

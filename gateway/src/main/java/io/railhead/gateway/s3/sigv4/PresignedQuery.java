@@ -18,7 +18,7 @@ final class PresignedQuery {
 
     private PresignedQuery() {}
 
-    static SignatureInput parse(Query query, Headers headers) {
+    static SignatureInput parse(Query query, Headers headers, String service) {
         String algorithm = required(query, ALGORITHM);
         if (algorithm.equals("AWS4-ECDSA-P256-SHA256")) {
             throw Authenticator.unsupportedMechanism();
@@ -28,7 +28,7 @@ final class PresignedQuery {
                     "X-Amz-Algorithm only supports \"" + SignatureInput.ALGORITHM + "\"");
         }
         SignatureInput.Credential who = SignatureInput.Credential.parse(
-                required(query, "X-Amz-Credential"),
+                required(query, "X-Amz-Credential"), service,
                 MALFORMED);
         List<String> names = SignatureInput.signedHeaders(required(query, "X-Amz-SignedHeaders"),
                 MALFORMED);

@@ -90,12 +90,9 @@ public final class SigV2 {
             accessKeyId = required(query, KEY);
             signature = required(query, SIGNATURE);
         }
-        Identity identity = credentials.find(accessKeyId);
-        if (identity == null) {
-            throw new S3Refusal(S3Error.INVALID_ACCESS_KEY_ID);
-        }
         Map<String, String> fields = fields(head, query);
-        Authenticator.requireToken(identity.key(), fields.get("x-amz-security-token"));
+        Identity identity = Authenticator.requireIdentity(credentials, accessKeyId,
+                fields.get("x-amz-security-token"), now);
         String when = authorization != null
                 ? headerDate(fields, now)
                 : expiry(required(query, EXPIRES), now);

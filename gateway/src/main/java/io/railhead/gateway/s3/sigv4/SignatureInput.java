@@ -29,7 +29,7 @@ record SignatureInput(String accessKeyId, SignatureScope scope, List<String> sig
     /** The parts of {@code access-key/date/region/service/aws4_request}. */
     record Credential(String accessKeyId, SignatureScope scope) {
 
-        static Credential parse(String text, S3Error malformed) {
+        static Credential parse(String text, String service, S3Error malformed) {
             String[] parts = new String[5];
             int end = text.length();
             for (int i = 4; i > 0; i--) {
@@ -42,17 +42,18 @@ record SignatureInput(String accessKeyId, SignatureScope scope, List<String> sig
                 end = slash;
             }
             parts[0] = text.substring(0, end);
-            return checked(parts, malformed);
+            return checked(parts, service, malformed);
         }
 
-        private static Credential checked(String[] parts, S3Error malformed) {
+        private static Credential checked(String[] parts, String service,
+                S3Error malformed) {
             if (!parts[4].equals("aws4_request")) {
                 throw refusal(malformed, "incorrect terminal \"" + parts[4]
                         + "\". This endpoint uses \"aws4_request\".");
             }
-            if (!parts[3].equals("s3")) {
+            if (!parts[3].equals(service)) {
                 throw refusal(malformed, "incorrect service \"" + parts[3]
-                        + "\". This endpoint belongs to \"s3\".");
+                        + "\". This endpoint belongs to \"" + service + "\".");
             }
             if (parts[0].isEmpty()) {
                 throw refusal(malformed, "the Credential has no access key.");

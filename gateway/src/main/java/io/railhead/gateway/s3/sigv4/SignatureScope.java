@@ -9,6 +9,7 @@ import io.railhead.protocol.message.SigningKey;
  * @param date yyyyMMdd, UTC
  */
 public record SignatureScope(String date, String region, String service) {
+    static final String S3 = "s3";
 
     /** Derives the signing key of this scope. */
     SigningKey keyOf(Secret secret) {

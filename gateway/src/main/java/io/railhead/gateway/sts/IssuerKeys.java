@@ -1,0 +1,131 @@
+package io.railhead.gateway.sts;
+
+import com.nimbusds.jose.KeySourceException;
+import com.nimbusds.jose.jwk.JWKSet;
+import com.nimbusds.jose.jwk.source.JWKSetCacheRefreshEvaluator;
+import com.nimbusds.jose.jwk.source.JWKSetSource;
+import com.nimbusds.jose.jwk.source.JWKSetUnavailableException;
+import com.nimbusds.jose.proc.SecurityContext;
+import io.railhead.backend.aws.PrivateAuthority;
+import io.railhead.gateway.config.GatewayConfig.Issuer;
+import io.vertx.core.json.DecodeException;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.text.ParseException;
+import java.time.Duration;
+import javax.net.ssl.SSLContext;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads an issuer's keys: a file, or a JWK set that is fetched, whose place the issuer's own OpenID
+ * document may say. File, authority and bearer token are read anew each time, so that a change
+ * needs no restart. Any thread; blocks.
+ */
+final class IssuerKeys implements JWKSetSource<SecurityContext> {
+    private static final Duration CONNECT = Duration.ofSeconds(3);
+    private static final Duration ANSWER = Duration.ofSeconds(5);
+    private static final int MAX_BYTES = 1 << 20;
+    private static final int OK = 200;
+
+    private final Issuer issuer;
+
+    IssuerKeys(Issuer issuer) {
+        this.issuer = issuer;
+    }
+
+    @Override
+    public JWKSet getJWKSet(JWKSetCacheRefreshEvaluator evaluator, long now,
+            @Nullable SecurityContext context) throws KeySourceException {
+        try {
+            Path file = issuer.jwksFile();
+            return JWKSet.parse(file == null ? fetched() : content(file));
+        } catch (ParseException e) {
+            throw new JWKSetUnavailableException("no JWK set: " + e.getMessage(), e);
+        } catch (IOException | GeneralSecurityException | IllegalArgumentException e) {
+            throw new JWKSetUnavailableException(e.toString(), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new JWKSetUnavailableException("interrupted", e);
+        }
+    }
+
+    private static String content(Path file) throws IOException {
+        if (Files.size(file) > MAX_BYTES) {
+            throw new IOException(file + " is larger than " + MAX_BYTES + " bytes");
+        }
+        return Files.readString(file).strip();
+    }
+
+    private String fetched() throws IOException, GeneralSecurityException, InterruptedException {
+        try (HttpClient http = client()) {
+            URI keys = issuer.jwks();
+            return get(http, keys == null ? discovered(http) : keys);
+        }
+    }
+
+    private HttpClient client() throws GeneralSecurityException {
+        HttpClient.Builder builder = HttpClient.newBuilder()
+                .connectTimeout(CONNECT)
+                .followRedirects(HttpClient.Redirect.NEVER);
+        Path ca = issuer.ca();
+        if (ca != null) {
+            SSLContext context = SSLContext.getInstance("TLS");
+            context.init(null, PrivateAuthority.read(ca).trustManagers(), null);
+            builder.sslContext(context);
+        }
+        return builder.build();
+    }
+
+    /** OpenID Connect Discovery 1.0, section 4: the document must name the issuer itself. */
+    private URI discovered(HttpClient http) throws IOException, InterruptedException {
+        String base = issuer.issuer().replaceFirst("/$", "");
+        try {
+            JsonObject document = new JsonObject(
+                    get(http, URI.create(base + "/.well-known/openid-configuration")));
+            if (!issuer.issuer().equals(document.getString("issuer"))) {
+                throw new IOException("its OpenID document names another issuer");
+            }
+            URI keys = URI.create(document.getString("jwks_uri", ""));
+            if (!"https".equals(keys.getScheme()) && !isHere(keys)) {
+                throw new IOException("its OpenID document's jwks_uri is not https");
+            }
+            return keys;
+        } catch (DecodeException | ClassCastException e) {
+            throw new IOException("its OpenID document is no JSON object", e);
+        }
+    }
+
+    private static boolean isHere(URI keys) {
+        String host = keys.getHost();
+        return host != null && (host.equals("localhost") || host.startsWith("127."));
+    }
+
+    private String get(HttpClient http, URI uri) throws IOException, InterruptedException {
+        HttpRequest.Builder request = HttpRequest.newBuilder(uri)
+                .timeout(ANSWER)
+                .header("accept", "application/json");
+        Path token = issuer.tokenFile();
+        if (token != null) {
+            request.header("authorization", "Bearer " + content(token));
+        }
+        HttpResponse<String> response = http.send(request.build(),
+                BodyHandlers.limiting(BodyHandlers.ofString(), MAX_BYTES));
+        if (response.statusCode() != OK) {
+            throw new IOException(uri + " answered " + response.statusCode());
+        }
+        return response.body();
+    }
+
+    @Override
+    public void close() {
+        // Nothing stays open between two readings.
+    }
+}

@@ -1,0 +1,133 @@
+package io.railhead.gateway.sts;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import com.nimbusds.jose.JOSEException;
+import com.nimbusds.jose.JWSAlgorithm;
+import com.nimbusds.jose.KeySourceException;
+import com.nimbusds.jose.jwk.source.JWKSource;
+import com.nimbusds.jose.jwk.source.JWKSourceBuilder;
+import com.nimbusds.jose.jwk.source.RateLimitReachedException;
+import com.nimbusds.jose.proc.BadJOSEException;
+import com.nimbusds.jose.proc.JWSVerificationKeySelector;
+import com.nimbusds.jose.proc.SecurityContext;
+import com.nimbusds.jwt.JWTClaimsSet;
+import com.nimbusds.jwt.SignedJWT;
+import com.nimbusds.jwt.proc.DefaultJWTClaimsVerifier;
+import com.nimbusds.jwt.proc.DefaultJWTProcessor;
+import com.nimbusds.jwt.proc.ExpiredJWTException;
+import io.railhead.gateway.config.GatewayConfig.Issuer;
+import io.railhead.gateway.identity.Claims;
+import io.railhead.gateway.sts.StsRefusal.Code;
+import java.text.ParseException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Verifies the tokens of one issuer: signature, issuer, audience and times. Keys are fetched when
+ * they are needed first, so that an issuer that is down delays no start. They are kept for minutes,
+ * fetched anew for a key id that is not among them, and outlast an issuer that is down. Any thread;
+ * blocks while keys are fetched.
+ */
+final class TokenVerifier {
+    private static final long KEPT_MILLIS = Duration.ofMinutes(5).toMillis();
+    private static final long REFRESH_MILLIS = Duration.ofSeconds(20).toMillis();
+    /** Tokens with made-up key ids cannot have the keys fetched more often. */
+    private static final long BETWEEN_FETCHES_MILLIS = Duration.ofSeconds(10).toMillis();
+    private static final long OUTAGE_MILLIS = Duration.ofHours(24).toMillis();
+    /** The tokens that are remembered as used; a flood must come from the issuer itself. */
+    private static final int MAX_USED = 1 << 20;
+    private static final Duration LONGEST_USED = Duration.ofDays(1);
+
+    private final Issuer issuer;
+    private final DefaultJWTProcessor<SecurityContext> processor = new DefaultJWTProcessor<>();
+    /** By {@code jti}, where tokens are used once. */
+    private final Cache<String, Boolean> used = Caffeine.newBuilder()
+            .maximumSize(MAX_USED)
+            .expireAfterWrite(LONGEST_USED)
+            .build();
+
+    /** The facts of a valid token. */
+    record Verified(String issuer, String subject, String audience, Claims claims) {}
+
+    TokenVerifier(Issuer issuer) {
+        this.issuer = issuer;
+        JWKSource<SecurityContext> keys = JWKSourceBuilder.create(new IssuerKeys(issuer))
+                .cache(KEPT_MILLIS, REFRESH_MILLIS)
+                .refreshAheadCache(false)
+                .rateLimited(BETWEEN_FETCHES_MILLIS)
+                .retrying(true)
+                .outageTolerant(OUTAGE_MILLIS)
+                .build();
+        processor.setJWSKeySelector(new JWSVerificationKeySelector<>(issuer.algorithms()
+                .stream()
+                .map(JWSAlgorithm::parse)
+                .collect(Collectors.toUnmodifiableSet()), keys));
+        Set<String> required = new HashSet<>(Set.of("sub", "exp"));
+        if (issuer.singleUse()) {
+            required.add("jti");
+        }
+        DefaultJWTClaimsVerifier<SecurityContext> claims = new DefaultJWTClaimsVerifier<>(
+                Set.copyOf(issuer.audiences()),
+                new JWTClaimsSet.Builder().issuer(issuer.issuer()).build(), required, null);
+        claims.setMaxClockSkew((int) issuer.clockSkew().toSeconds());
+        processor.setJWTClaimsSetVerifier(claims);
+    }
+
+    /** Throws {@link StsRefusal} for a token that must not be exchanged. */
+    Verified verify(SignedJWT token) {
+        JWTClaimsSet claims = claims(token);
+        requireIssued(claims);
+        if (issuer.singleUse() && used.asMap().putIfAbsent(claims.getJWTID(), true) != null) {
+            throw new StsRefusal(Code.INVALID_IDENTITY_TOKEN,
+                    "The token has been exchanged before, and may be exchanged once.");
+        }
+        return new Verified(issuer.issuer(), claims.getSubject(), audience(claims.getAudience()),
+                new Claims(claims.getClaims()));
+    }
+
+    private JWTClaimsSet claims(SignedJWT token) {
+        try {
+            return processor.process(token, null);
+        } catch (ExpiredJWTException e) {
+            throw new StsRefusal(Code.EXPIRED_TOKEN, "The token has expired.", e);
+        } catch (BadJOSEException e) {
+            throw new StsRefusal(Code.INVALID_IDENTITY_TOKEN,
+                    "The token is not valid: " + e.getMessage(), e);
+        } catch (RateLimitReachedException e) {
+            throw new StsRefusal(Code.IDP_COMMUNICATION_ERROR, "The keys of " + issuer.issuer()
+                    + " were fetched a moment ago, and the token's is not among them.", e);
+        } catch (KeySourceException e) {
+            throw new StsRefusal(Code.IDP_COMMUNICATION_ERROR, "The keys of " + issuer.issuer()
+                    + " could not be had: " + e.getMessage(), e);
+        } catch (JOSEException e) {
+            throw new StsRefusal(Code.INVALID_IDENTITY_TOKEN, "The token could not be verified.",
+                    e);
+        }
+    }
+
+    /** A token from the future is an issuer's fault, or a forger's guess. */
+    private void requireIssued(JWTClaimsSet claims) {
+        Instant latest = Instant.now().plus(issuer.clockSkew());
+        if (claims.getIssueTime() != null && claims.getIssueTime().toInstant().isAfter(latest)) {
+            throw new StsRefusal(Code.INVALID_IDENTITY_TOKEN, "The token is not valid yet.");
+        }
+    }
+
+    private String audience(List<String> audiences) {
+        return audiences.stream().filter(issuer.audiences()::contains).findFirst().orElse("");
+    }
+
+    /** Reads a signed token; one without a signature, or an encrypted one, is none. */
+    static SignedJWT parse(String token) {
+        try {
+            return SignedJWT.parse(token);
+        } catch (ParseException | IllegalArgumentException e) {
+            throw new StsRefusal(Code.INVALID_IDENTITY_TOKEN, "The token is no signed JWT.", e);
+        }
+    }
+}

@@ -1,0 +1,613 @@
+package io.railhead.gateway.sts;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.nimbusds.jose.JOSEException;
+import com.nimbusds.jose.JWSAlgorithm;
+import com.nimbusds.jose.JWSHeader;
+import com.nimbusds.jose.crypto.MACSigner;
+import com.nimbusds.jwt.JWTClaimsSet;
+import com.nimbusds.jwt.PlainJWT;
+import com.nimbusds.jwt.SignedJWT;
+import io.railhead.gateway.FakeStore;
+import io.railhead.gateway.TestClient;
+import io.railhead.gateway.TestGateway;
+import io.railhead.gateway.TestPeer;
+import io.railhead.gateway.identity.AccessKey;
+import io.railhead.gateway.identity.RoleSession;
+import io.railhead.protocol.channel.Request;
+import java.io.IOException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Base64;
+import java.util.Date;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.UnaryOperator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Tokens become credentials, and those serve until they expire or are revoked. */
+class StsIT {
+    private static final String KEY = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+    private static final String OTHER_KEY = "HwECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+    private static final String BACKEND = "backend_credential: {access_key: SITE, secret_key: SS}";
+
+    private final TestIssuer issuer = new TestIssuer();
+    private final FakeStore store = new FakeStore();
+    @RegisterExtension
+    private final TestGateway gateway = TestGateway.over(store)
+            .owning(issuer)
+            .file("session.keys", KEY + "\n")
+            .file("policy.json", """
+                    {"Version": "2012-10-17", "Statement": [
+                      {"Effect": "Allow", "Principal": "role/pods", "Action": "s3:*",
+                       "Resource": ["arn:aws:s3:::${tenant}/*",
+                         "arn:aws:s3:::shared/${claim:kubernetes.io/serviceaccount/name}/*"]},
+                      {"Effect": "Allow", "Principal": ["trainer", "fixed"], "Action": "s3:*",
+                       "Resource": "*"}]}
+                    """)
+            .config(config(issuer))
+            .principals(TestGateway.TRAINER + roles(issuer, ""));
+    private final HttpClient http = HttpClient.newHttpClient();
+
+    private static String config(TestIssuer issuer) {
+        return """
+                gateway:
+                  policy: policy.json
+                  web_identity:
+                    session_keys: session.keys
+                    issuers:
+                      - issuer: "%s"
+                        audiences: [sts.amazonaws.com, railhead]
+                rules: [{freshness: {bounded: 60s}}]
+                """.formatted(issuer.name());
+    }
+
+    private static String roles(TestIssuer issuer, String more) {
+        return """
+                roles:
+                  - name: pods
+                    issuer: "%1$s"
+                    claims:
+                      kubernetes.io/namespace: ["ml-*", web]
+                      kubernetes.io/serviceaccount/name: "*"
+                      groups: gpu-*
+                    principal: "${kubernetes.io/namespace}.${kubernetes.io/serviceaccount/name}"
+                    tenant: "${kubernetes.io/namespace}"
+                    %2$s
+                  - name: fixed
+                    issuer: "%1$s"
+                    claims: {sub: "system:serviceaccount:ops:*"}
+                    max_session: 30m
+                    %2$s
+                %3$s
+                """.formatted(issuer.name(), BACKEND, more);
+    }
+
+    @BeforeEach
+    void fill() {
+        store.put("/ml-a/object", "hello".getBytes(UTF_8));
+        store.put("/ml-b/object", "hello".getBytes(UTF_8));
+        store.put("/shared/train/object", "hello".getBytes(UTF_8));
+    }
+
+    @AfterEach
+    void close() {
+        http.close();
+    }
+
+    private record Answer(int status, String body) {
+
+        String element(String name) {
+            Matcher matcher = Pattern.compile("<" + name + ">([^<]*)</" + name + ">")
+                    .matcher(body);
+            return matcher.find() ? matcher.group(1) : "";
+        }
+
+        String code() {
+            return element("Code");
+        }
+    }
+
+    private Answer call(Map<String, String> fields) {
+        String form = fields.entrySet()
+                .stream()
+                .map(field -> field.getKey() + "=" + URLEncoder.encode(field.getValue(), UTF_8))
+                .collect(Collectors.joining("&"));
+        try {
+            HttpResponse<String> response = http.send(
+                    HttpRequest.newBuilder(gateway.endpoint().resolve("/"))
+                            .header("content-type",
+                                    "application/x-www-form-urlencoded; charset=utf-8")
+                            .POST(BodyPublishers.ofString(form))
+                            .build(),
+                    BodyHandlers.ofString());
+            return new Answer(response.statusCode(), response.body());
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static Map<String, String> fields(String role, String token, String... more) {
+        Map<String, String> fields = new LinkedHashMap<>(Map.of("Action",
+                "AssumeRoleWithWebIdentity", "Version", "2011-06-15", "RoleArn",
+                "arn:aws:iam::123456789012:role/" + role, "RoleSessionName", "pod-1",
+                "WebIdentityToken", token));
+        for (int i = 0; i < more.length; i += 2) {
+            fields.put(more[i], more[i + 1]);
+        }
+        return fields;
+    }
+
+    private Answer assume(String role, String token, String... more) {
+        return call(fields(role, token, more));
+    }
+
+    private TestClient client(Answer credentials) {
+        assertThat(credentials.status()).as(credentials.body()).isEqualTo(200);
+        return gateway.client()
+                .as(credentials.element("AccessKeyId"), credentials.element("SecretAccessKey"),
+                        credentials.element("SessionToken"));
+    }
+
+    private void refused(Answer answer, String code) {
+        assertThat(answer.code()).as(answer.body()).isEqualTo(code);
+        assertThat(answer.status()).isBetween(400, 403);
+        assertThat(answer.body()).doesNotContain("SecretAccessKey");
+    }
+
+    private static String code(HttpResponse<byte[]> response) {
+        return new Answer(response.statusCode(), new String(response.body(), UTF_8)).code();
+    }
+
+    private String pod() {
+        return issuer.token("ml-a", "train");
+    }
+
+    @Test
+    void aPodReadsWithItsTokenAlone() {
+        Answer answer = assume("pods", pod());
+        TestClient pod = client(answer);
+        assertThat(answer.element("Arn"))
+                .isEqualTo("arn:aws:sts::123456789012:assumed-role/pods/pod-1");
+        assertThat(answer.element("SubjectFromWebIdentityToken"))
+                .isEqualTo("system:serviceaccount:ml-a:train");
+        assertThat(Duration.between(Instant.now(), Instant.parse(answer.element("Expiration"))))
+                .isBetween(Duration.ofMinutes(59), Duration.ofMinutes(60));
+        assertThat(pod.get("/ml-a/object").statusCode()).isEqualTo(200);
+        HttpResponse<byte[]> hit = pod.get("/ml-a/object");
+        assertThat(hit.body()).isEqualTo("hello".getBytes(UTF_8));
+        assertThat(TestClient.cached(hit)).isEqualTo("HIT");
+        assertThat(pod.put("/ml-a/new", new byte[3]).statusCode()).isEqualTo(200);
+        assertThat(http(pod.presigned("GET", "/ml-a/object", Duration.ofMinutes(1))))
+                .isEqualTo(200);
+        assertThat(gateway.metric("railhead_sts_calls_total{outcome=\"granted\",}")).isOne();
+    }
+
+    private int http(URI url) {
+        return http.sendAsync(HttpRequest.newBuilder(url).build(), BodyHandlers.discarding())
+                .join()
+                .statusCode();
+    }
+
+    @Test
+    void policiesKnowTenantRoleAndClaims() {
+        TestClient pod = client(assume("pods", pod()));
+        assertThat(pod.get("/shared/train/object").statusCode()).isEqualTo(200);
+        assertThat(code(pod.get("/ml-b/object"))).isEqualTo("AccessDenied");
+        assertThat(code(pod.get("/shared/other/object"))).isEqualTo("AccessDenied");
+    }
+
+    @Test
+    void aSessionPolicyNarrowsAndNeverWidens() {
+        String onlyOne = """
+                {"Version": "2012-10-17", "Statement": {"Effect": "Allow", "Action": "s3:GetObject",
+                 "Resource": ["arn:aws:s3:::ml-a/object", "arn:aws:s3:::ml-b/*"]}}""";
+        TestClient pod = client(assume("pods", pod(), "Policy", onlyOne));
+        assertThat(pod.get("/ml-a/object").statusCode()).isEqualTo(200);
+        assertThat(code(pod.get("/ml-a/another"))).isEqualTo("AccessDenied");
+        assertThat(code(pod.put("/ml-a/object", new byte[1]))).isEqualTo("AccessDenied");
+        assertThat(code(pod.get("/ml-b/object"))).isEqualTo("AccessDenied");
+    }
+
+    @Test
+    void whoSignsIsToldWhoItIs() {
+        TestClient pod = client(assume("pods", pod()));
+        assertThat(identity(pod).element("Arn"))
+                .isEqualTo("arn:aws:sts::000000000000:assumed-role/pods/pod-1");
+        assertThat(identity(gateway.client()).element("Arn"))
+                .isEqualTo("arn:aws:iam::000000000000:user/trainer");
+        refused(call(Map.of("Action", "GetCallerIdentity", "Version", "2011-06-15")),
+                "MissingAuthenticationToken");
+        refused(identity(gateway.client("AK", "wrong")), "SignatureDoesNotMatch");
+    }
+
+    private Answer identity(TestClient client) {
+        HttpResponse<byte[]> response = client.send(client.signedForSts("/",
+                "Action=GetCallerIdentity&Version=2011-06-15".getBytes(UTF_8)));
+        return new Answer(response.statusCode(), new String(response.body(), UTF_8));
+    }
+
+    /** A gateway that holds the same key, and one that was started anew, are the same here. */
+    @Test
+    void sessionsOutliveARestartUnderTheSameKeyOnly() throws IOException {
+        Answer credentials = assume("pods", pod());
+        Answer second = assume("pods", pod());
+        gateway.restart(config(issuer));
+        assertThat(client(credentials).get("/ml-a/object").statusCode()).isEqualTo(200);
+        Files.writeString(gateway.directory().resolve("session.keys"),
+                OTHER_KEY + "\n" + KEY + "\n");
+        gateway.credentials().reload();
+        assertThat(client(credentials).get("/ml-a/object").statusCode()).isEqualTo(200);
+        assertThat(client(second).get("/ml-a/object").statusCode()).isEqualTo(200);
+        Answer renewed = assume("pods", pod());
+        Files.writeString(gateway.directory().resolve("session.keys"), OTHER_KEY + "\n");
+        gateway.credentials().reload();
+        assertThat(code(client(credentials).get("/ml-a/object"))).isEqualTo("InvalidToken");
+        assertThat(client(renewed).get("/ml-a/object").statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void aSessionThatIsRenewedKeepsItsGrantsAndItsCache() {
+        assertThat(client(assume("fixed", ops())).get("/ml-a/object").statusCode())
+                .isEqualTo(200);
+        int asked = store.requests().size();
+        HttpResponse<byte[]> hit = client(assume("fixed", ops())).get("/ml-a/object");
+        assertThat(TestClient.cached(hit)).isEqualTo("HIT");
+        assertThat(store.requests()).hasSize(asked);
+    }
+
+    private String ops() {
+        return issuer.token("ops", "admin");
+    }
+
+    @Test
+    void aSessionEndsWhenItsTimeIsOver() {
+        TestClient pod = client(assume("pods", pod(), "DurationSeconds", "900"));
+        assertThat(pod.get("/ml-a/object").statusCode()).isEqualTo(200);
+        refused(assume("pods", pod(), "DurationSeconds", "899"), "ValidationError");
+        refused(assume("pods", pod(), "DurationSeconds", "3601"), "ValidationError");
+        assertThat(Instant.parse(assume("fixed", ops()).element("Expiration")))
+                .isBefore(Instant.now().plus(Duration.ofMinutes(31)));
+    }
+
+    @Test
+    void aRuleRevokesSessions() throws IOException {
+        Answer credentials = assume("pods", pod());
+        Answer other = assume("pods", issuer.token("ml-b", "train"));
+        assertThat(client(credentials).get("/ml-a/object").statusCode()).isEqualTo(200);
+        rewrite(roles(issuer, """
+                revoked:
+                  - {role: pods, principal: "pods/ml-a.*"}
+                """));
+        assertThat(code(client(credentials).get("/ml-a/object"))).isEqualTo("InvalidToken");
+        assertThat(client(other).get("/ml-b/object").statusCode()).isEqualTo(200);
+        refused(assume("pods", pod()), "AccessDenied");
+        rewrite(roles(issuer, """
+                revoked:
+                  - {issued_before: "2026-01-01T00:00:00Z"}
+                """));
+        assertThat(client(credentials).get("/ml-a/object").statusCode()).isEqualTo(200);
+    }
+
+    private void rewrite(String roles) throws IOException {
+        Files.writeString(gateway.directory().resolve("credentials.yaml"),
+                TestGateway.TRAINER + roles);
+        gateway.credentials().reload();
+    }
+
+    /** As every gateway with the key could have sealed it. */
+    private AccessKey sealed(Instant expiresAt) {
+        return gateway.credentials()
+                .seal(new RoleSession("fixed", "old", "system:serviceaccount:ops:x",
+                        Instant.now().minusSeconds(3600), expiresAt,
+                        Map.of("sub", "system:serviceaccount:ops:x"), null));
+    }
+
+    @Test
+    void anExpiredSessionServesNowhere() {
+        AccessKey over = sealed(Instant.now().minusSeconds(1));
+        TestClient old = gateway.client()
+                .as(over.id(), over.secret().reveal(), RoleExchange.revealed(over));
+        assertThat(code(old.get("/ml-a/object"))).isEqualTo("ExpiredToken");
+        assertThat(code(old.put("/ml-a/object", new byte[1]))).isEqualTo("ExpiredToken");
+        assertThat(code(old.send("POST", "/.railhead/sessions?fabric=loopback", new byte[0])))
+                .isEqualTo("ExpiredToken");
+        assertThat(identity(old).code()).isEqualTo("ExpiredToken");
+        assertThat(gateway.credentials().findAgain(over)).isNull();
+        assertThat(gateway.credentials().findAgain(sealed(Instant.now().plusSeconds(60))))
+                .isNotNull();
+    }
+
+    /** The session's own policy holds there too, and a revocation ends it at its next request. */
+    @Test
+    void aNativeSessionLastsAsLongAsItsCredentials() throws Exception {
+        Answer credentials = assume("pods", pod(), "Policy", """
+                {"Version": "2012-10-17", "Statement": {"Effect": "Allow", "Action": "s3:GetObject",
+                 "Resource": "arn:aws:s3:::ml-a/object"}}""");
+        TestPeer peer = gateway.closing(new TestPeer(client(credentials),
+                credentials.element("SecretAccessKey"), 1 << 20));
+        for (int i = 0; i < 2; i++) {
+            assertThat(ask(peer, "ml-a", "object").status()).isEqualTo(200);
+        }
+        assertThat(ask(peer, "ml-a", "another").code()).isEqualTo("AccessDenied");
+        assertThat(ask(peer, "ml-b", "object").code()).isEqualTo("AccessDenied");
+        rewrite(roles(issuer, "revoked: [{role: pods}]"));
+        assertThatThrownBy(() -> ask(peer, "ml-a", "object")).hasStackTraceContaining("revoked");
+    }
+
+    private static io.railhead.protocol.channel.Answer ask(TestPeer peer, String bucket,
+            String key) {
+        return peer.ask(Request.get(0, bucket, key, peer.key(), 0, 1 << 20));
+    }
+
+    @Test
+    void aRoleThatIsNarrowedEndsSessionsThatItWouldNotGive() throws IOException {
+        Answer credentials = assume("pods", pod());
+        rewrite(roles(issuer, "").replace("[\"ml-*\", web]", "web"));
+        assertThat(code(client(credentials).get("/ml-a/object"))).isEqualTo("InvalidToken");
+        rewrite(roles(issuer, "").replace("name: pods", "name: others"));
+        assertThat(code(client(credentials).get("/ml-a/object"))).isEqualTo("InvalidToken");
+    }
+
+    @Test
+    void aSecretOrATokenOfAnotherSessionDoesNotFit() {
+        Answer one = assume("pods", pod());
+        Answer other = assume("pods", issuer.token("ml-b", "train"));
+        TestClient mixed = gateway.client()
+                .as(one.element("AccessKeyId"), one.element("SecretAccessKey"),
+                        other.element("SessionToken"));
+        assertThat(code(mixed.get("/ml-a/object"))).isEqualTo("InvalidToken");
+        TestClient wrongSecret = gateway.client()
+                .as(one.element("AccessKeyId"), other.element("SecretAccessKey"),
+                        one.element("SessionToken"));
+        assertThat(code(wrongSecret.get("/ml-a/object"))).isEqualTo("SignatureDoesNotMatch");
+        assertThat(code(gateway.client(one.element("AccessKeyId"), one.element("SecretAccessKey"))
+                .get("/ml-a/object"))).isEqualTo("InvalidToken");
+        String token = one.element("SessionToken");
+        for (int at : List.of(0, 3, 10, token.length() / 2, token.length() - 1)) {
+            char changed = token.charAt(at) == 'A' ? 'B' : 'A';
+            TestClient forged = gateway.client()
+                    .as(one.element("AccessKeyId"), one.element("SecretAccessKey"),
+                            token.substring(0, at) + changed + token.substring(at + 1));
+            assertThat(code(forged.get("/ml-a/object"))).as("at %s", at)
+                    .isEqualTo("InvalidToken");
+        }
+    }
+
+    private void refusedToken(String token, String code) {
+        refused(assume("pods", token), code);
+    }
+
+    private void refusedClaims(UnaryOperator<JWTClaimsSet.Builder> change, String code) {
+        refusedToken(issuer.token("ml-a", "train", change), code);
+    }
+
+    @Test
+    void attackNoSignature() {
+        JWTClaimsSet claims = issuer.claims("ml-a", "train").build();
+        refusedToken(new PlainJWT(claims).serialize(), "InvalidIdentityToken");
+        String[] parts = pod().split("\\.");
+        String none = Base64.getUrlEncoder()
+                .withoutPadding()
+                .encodeToString("{\"alg\":\"none\",\"kid\":\"first\"}".getBytes(UTF_8));
+        refusedToken(none + "." + parts[1] + "." + parts[2], "InvalidIdentityToken");
+        refusedToken(none + "." + parts[1] + ".", "InvalidIdentityToken");
+    }
+
+    @Test
+    void attackOtherKeyUnderTheSameId() {
+        refusedToken(TestIssuer.signed(TestIssuer.key("first"),
+                issuer.claims("ml-a", "train").build()), "InvalidIdentityToken");
+    }
+
+    /** The public key is everybody's: as a secret of HMAC it would sign for anybody. */
+    @Test
+    void attackKeyConfusion() throws JOSEException {
+        SignedJWT token = new SignedJWT(
+                new JWSHeader.Builder(JWSAlgorithm.HS256).keyID("first").build(),
+                issuer.claims("ml-a", "train").build());
+        token.sign(new MACSigner(issuer.keys().getBytes(UTF_8)));
+        refusedToken(token.serialize(), "InvalidIdentityToken");
+    }
+
+    @Test
+    void attackKeyInTheToken() throws JOSEException {
+        var key = TestIssuer.key("mine");
+        SignedJWT token = new SignedJWT(new JWSHeader.Builder(JWSAlgorithm.ES256).keyID("mine")
+                .jwk(key.toPublicJWK())
+                .jwkURL(URI.create("http://127.0.0.1:1/keys"))
+                .build(), issuer.claims("ml-a", "train").build());
+        token.sign(new com.nimbusds.jose.crypto.ECDSASigner(key));
+        refusedToken(token.serialize(), "InvalidIdentityToken");
+    }
+
+    @Test
+    void attackClaimsChanged() {
+        String[] parts = pod().split("\\.");
+        String payload = new String(Base64.getUrlDecoder().decode(parts[1]), UTF_8)
+                .replace("ml-a", "ml-b");
+        refusedToken(parts[0] + "." + Base64.getUrlEncoder()
+                .withoutPadding()
+                .encodeToString(payload.getBytes(UTF_8)) + "." + parts[2],
+                "InvalidIdentityToken");
+    }
+
+    @Test
+    void attackWrongAudience() {
+        refusedClaims(claims -> claims.audience("vault"), "InvalidIdentityToken");
+        refusedClaims(claims -> claims.audience(List.of()), "InvalidIdentityToken");
+        assertThat(assume("pods", issuer.token("ml-a", "train",
+                claims -> claims.audience(List.of("vault", "railhead")))).status())
+                .isEqualTo(200);
+    }
+
+    @Test
+    void attackWrongIssuer() {
+        refusedClaims(claims -> claims.issuer("https://evil.example"), "InvalidIdentityToken");
+        refusedClaims(claims -> claims.issuer(issuer.name() + "/"), "InvalidIdentityToken");
+        refusedClaims(claims -> claims.issuer(null), "InvalidIdentityToken");
+    }
+
+    @Test
+    void attackWrongTimes() {
+        Instant now = Instant.now();
+        refusedClaims(claims -> claims.expirationTime(Date.from(now.minusSeconds(120))),
+                "ExpiredTokenException");
+        refusedClaims(claims -> claims.expirationTime(null), "InvalidIdentityToken");
+        refusedClaims(claims -> claims.notBeforeTime(Date.from(now.plusSeconds(120))),
+                "InvalidIdentityToken");
+        refusedClaims(claims -> claims.issueTime(Date.from(now.plusSeconds(120))),
+                "InvalidIdentityToken");
+        assertThat(assume("pods", issuer.token("ml-a", "train", claims -> claims
+                .expirationTime(Date.from(now.minusSeconds(20)))
+                .notBeforeTime(Date.from(now.plusSeconds(20))))).status())
+                .as("within the clocks' skew")
+                .isEqualTo(200);
+    }
+
+    @Test
+    void attackOtherTenantsRole() {
+        refused(assume("pods", issuer.token("finance", "train")), "AccessDenied");
+        refused(assume("fixed", pod()), "AccessDenied");
+        refused(assume("nobody", pod()), "AccessDenied");
+        refusedClaims(claims -> claims.claim("groups", List.of("everybody")), "AccessDenied");
+        refusedClaims(claims -> claims.claim("groups", null), "AccessDenied");
+        refusedClaims(claims -> claims.claim("kubernetes.io", Map.of("namespace",
+                List.of("ml-a", "ml-b"), "serviceaccount", Map.of("name", "train"))),
+                "AccessDenied");
+    }
+
+    /** A value that a log, a pattern or another name could take for something else. */
+    @ParameterizedTest
+    @CsvSource({"ml-*", "ml-a/../x", "ml-a b", "'ml-a\n'", "ml-${x}", "ml-ä"})
+    void attackNameInAClaim(String namespace) {
+        refused(assume("pods", issuer.token(namespace, "train")), "AccessDenied");
+    }
+
+    @Test
+    void attackTooLarge() {
+        refusedToken("a".repeat(20_001), "ValidationError");
+        refusedToken("a.".repeat(20_001), "ValidationError");
+        refusedToken("a".repeat(70_000), "ValidationError");
+        refused(assume("pods", pod(), "Policy", "{\"Version\": \"2012-10-17\"" + " ".repeat(2048)
+                + "}"), "ValidationError");
+        refusedClaims(claims -> claims.subject("s".repeat(300)), "InvalidIdentityToken");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"RoleArn,''", "RoleArn,arn:aws:iam::1:role/pods", "RoleArn,arn:aws:s3:::pods",
+            "RoleSessionName,''", "RoleSessionName,a", "RoleSessionName,a b",
+            "WebIdentityToken,''", "DurationSeconds,abc", "DurationSeconds,-1",
+            "DurationSeconds,99999999999999999999", "ProviderId,x",
+            "PolicyArns.member.1.arn,arn:aws:iam::aws:policy/x"})
+    void aMalformedCallIsRefused(String field, String value) {
+        refused(assume("pods", pod(), field, value), "ValidationError");
+    }
+
+    @Test
+    void aMalformedTokenOrPolicyIsRefused() {
+        for (String token : List.of("x", "a.b.c", "..", pod() + ".x", "{}", "é.é.é")) {
+            refusedToken(token, "InvalidIdentityToken");
+        }
+        for (String policy : List.of("x", "{}", "{\"Version\": \"2012-10-17\", \"Statement\":"
+                + " {\"Effect\": \"Allow\", \"Principal\": \"*\", \"Action\": \"s3:*\","
+                + " \"Resource\": \"*\"}}")) {
+            refused(assume("pods", pod(), "Policy", policy), "MalformedPolicyDocument");
+        }
+        refused(call(Map.of("Action", "AssumeRole")), "InvalidAction");
+        refused(call(Map.of("A", "b")), "InvalidAction");
+    }
+
+    @Test
+    void rotatedKeysAreFoundAndMadeUpIdsDoNotFetchThem() {
+        assertThat(assume("pods", pod()).status()).isEqualTo(200);
+        issuer.rotate("second");
+        assertThat(assume("pods", pod()).status()).isEqualTo(200);
+        int fetched = issuer.fetches();
+        for (int i = 0; i < 20; i++) {
+            refused(assume("pods", TestIssuer.signed(TestIssuer.key("none-" + i),
+                    issuer.claims("ml-a", "train").build())),
+                    i);
+        }
+        assertThat(issuer.fetches() - fetched).isLessThan(3);
+        assertThat(assume("pods", pod()).status()).as("after the flood").isEqualTo(200);
+    }
+
+    /** Once fetches are limited, an unknown key id is the issuer's affair: both refuse. */
+    private void refused(Answer answer, int attempt) {
+        assertThat(answer.code()).as("attempt %s: %s", attempt, answer.body())
+                .isIn("InvalidIdentityToken", "IDPCommunicationError");
+    }
+
+    @Test
+    void anIssuerThatIsDownStopsNewSessionsAlone() {
+        issuer.down(true);
+        refused(assume("pods", pod()), "IDPCommunicationError");
+        assertThat(gateway.client().get("/ml-a/object").statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void aTokenIsUsedOnceWhereTheIssuerSaysSo() {
+        String config = """
+                gateway:
+                  web_identity:
+                    issuers:
+                      - issuer: "%s"
+                        audiences: [sts.amazonaws.com]
+                        single_use: true
+                """.formatted(issuer.name());
+        gateway.restart(config);
+        String token = issuer.token("ml-a", "train", claims -> claims.jwtID("one"));
+        assertThat(assume("pods", token).status()).isEqualTo(200);
+        refused(assume("pods", token), "InvalidIdentityToken");
+        refused(assume("pods", pod()), "InvalidIdentityToken");
+    }
+
+    @Test
+    void keysMayComeFromAFile() throws IOException {
+        Files.writeString(gateway.directory().resolve("keys.json"), issuer.keys());
+        issuer.down(true);
+        gateway.file("keys.json", issuer.keys()).restart("""
+                gateway:
+                  web_identity:
+                    issuers:
+                      - issuer: "%s"
+                        audiences: [sts.amazonaws.com]
+                        jwks_file: keys.json
+                """.formatted(issuer.name()));
+        assertThat(assume("pods", pod()).status()).isEqualTo(200);
+    }
+
+    /** A form to a bucket is an upload, and other posts are the store's affair. */
+    @Test
+    void otherPostsAreNoCalls() {
+        HttpResponse<byte[]> response = gateway.client()
+                .send("POST", "/b?delete", new byte[0]);
+        assertThat(new String(response.body(), UTF_8)).doesNotContain("sts.amazonaws.com");
+        assertThat(Objects.requireNonNullElse(code(response), "")).isNotEqualTo("InvalidAction");
+    }
+}
