@@ -1,5 +1,7 @@
 package io.railhead.backend;
 
+import java.net.URI;
+import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /** The identity that a request is sent to the store with. */
@@ -18,6 +20,25 @@ public sealed interface Caller {
 
     /** A request signed with the current credentials of the SDK's default provider chain. */
     record DefaultChain() implements Caller {}
+
+    /**
+     * A request signed with the credentials of a role that is assumed at a Security Token Service,
+     * and renewed before they end.
+     *
+     * @param externalId null for none
+     * @param sts the service's endpoint; null for AWS's own of the store's region
+     * @param source the credential that assumes the role; null for the default provider chain
+     * @param tokenFile the file of a web identity token that assumes the role in place of a
+     *            credential, read anew each time; null for none
+     */
+    record AssumedRole(String arn, String sessionName, @Nullable String externalId,
+            @Nullable URI sts, @Nullable Credential source,
+            @Nullable Path tokenFile) implements Caller {}
+
+    /** Returns whether a provider finds the credential, which may change between requests. */
+    default boolean isProvided() {
+        return this instanceof DefaultChain || this instanceof AssumedRole;
+    }
 
     /**
      * A request signed by SigV4 with this credential. Never logged: {@link #toString} shows the

@@ -22,7 +22,6 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider;
 
 /**
  * The one implementation of {@link Backend}. It uses the SDK's asynchronous HTTP client and signer,
@@ -35,7 +34,7 @@ public final class AwsBackend implements Backend {
     private final StoreEndpoints storeEndpoints;
     private final RetryingCall.Route route;
     private final FetchGate gate;
-    private final ProvidedCredential provided;
+    private final CallerCredentials credentials;
     private volatile Capabilities capabilities = Capabilities.ASSUMED;
     private volatile boolean probedByWriting;
 
@@ -44,17 +43,11 @@ public final class AwsBackend implements Backend {
     }
 
     AwsBackend(BackendConfig config, Tuning tuning, Clock clock) {
-        this(config, tuning, clock,
-                new ProvidedCredential(defaultChain(), System::nanoTime));
+        this(config, tuning, clock, CallerCredentials.of(config));
     }
 
-    private static DefaultCredentialsProvider defaultChain() {
-        DirectHttpService.install();
-        return DefaultCredentialsProvider.builder().build();
-    }
-
-    AwsBackend(BackendConfig config, Tuning tuning, Clock clock, ProvidedCredential provided) {
-        this.provided = provided;
+    AwsBackend(BackendConfig config, Tuning tuning, Clock clock, CallerCredentials credentials) {
+        this.credentials = credentials;
         this.config = config;
         connectionPool = new ConnectionPool(config);
         storeEndpoints = new StoreEndpoints(config.endpoints(), tuning, connectionPool.timer(),
@@ -178,11 +171,11 @@ public final class AwsBackend implements Backend {
 
     private CompletionStage<BackendResponse> send(BackendRequest request,
             RequestEncoder.TrailerUse trailers, RetryingCall.@Nullable Admission through) {
-        return request.caller() instanceof Caller.DefaultChain
-                ? provided.now()
-                        .thenCompose(credential -> new RetryingCall(route,
-                                request.withCaller(credential), trailers, through).start())
-                : new RetryingCall(route, request, trailers, through).start();
+        CompletionStage<Caller.Credential> provided = credentials.find(request.caller());
+        return provided == null
+                ? new RetryingCall(route, request, trailers, through).start()
+                : provided.thenCompose(credential -> new RetryingCall(route,
+                        request.withCaller(credential), trailers, through).start());
     }
 
     @Override
@@ -204,7 +197,7 @@ public final class AwsBackend implements Backend {
     @Override
     public void close() {
         connectionPool.close();
-        provided.close();
+        credentials.close();
     }
 
     /**

@@ -26,6 +26,7 @@ final class ProvidedCredential implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ProvidedCredential.class);
     private static final Duration ASKED_AGAIN = Duration.ofSeconds(5);
 
+    private final String name;
     private final AwsCredentialsProvider provider;
     private final LongSupplier nanoClock;
     private final AtomicReference<@Nullable CompletableFuture<Caller.Credential>> asking = new AtomicReference<>();
@@ -36,7 +37,9 @@ final class ProvidedCredential implements AutoCloseable {
     private record Given(Caller.Credential credential, @Nullable Instant expires,
             long askedAtNanos) {}
 
-    ProvidedCredential(AwsCredentialsProvider provider, LongSupplier nanoClock) {
+    /** @param name of the provider, in messages */
+    ProvidedCredential(String name, AwsCredentialsProvider provider, LongSupplier nanoClock) {
+        this.name = name;
         this.provider = provider;
         this.nanoClock = nanoClock;
     }
@@ -66,9 +69,9 @@ final class ProvidedCredential implements AutoCloseable {
         return nanoClock.getAsLong() - nanos > ASKED_AGAIN.toNanos();
     }
 
-    private static BackendException none(@Nullable Throwable cause) {
+    private BackendException none(@Nullable Throwable cause) {
         return new BackendException(BackendException.Reason.UNSENT,
-                "no credential from the default provider chain", cause);
+                "no credential from " + name, cause);
     }
 
     private static boolean isExpired(Given given) {
@@ -96,8 +99,7 @@ final class ProvidedCredential implements AutoCloseable {
         } catch (RuntimeException | LinkageError e) {
             // The SDK loads further modules by name; whatever that throws, waiting callers must be
             // told.
-            LOG.warn("no credential for the store from the default provider chain: {}",
-                    e.getMessage());
+            LOG.warn("no credential for the store from {}: {}", name, e.getMessage());
             failure = e;
             failedAtNanos = nanoClock.getAsLong();
         }

@@ -143,8 +143,9 @@ final class RequestEncoder {
                 yield out.build();
             }
             case Caller.ClientSigned _ -> out.build();
-            case Caller.DefaultChain _ ->
-                throw new IllegalStateException("the chain is asked before a request is written");
+            case Caller.DefaultChain _,Caller.AssumedRole _ ->
+                throw new IllegalStateException(
+                        "the provider is asked before a request is written");
             case Caller.Credential credential -> signed(out.build(), hash, credential);
         };
     }

@@ -22,7 +22,7 @@ class ProvidedCredentialTest {
     private final AtomicLong nanos = new AtomicLong();
     private volatile Supplier<AwsCredentials> answer = () -> AwsBasicCredentials.create("AK", "SK");
 
-    private final ProvidedCredential provided = new ProvidedCredential(() -> {
+    private final ProvidedCredential provided = new ProvidedCredential("a test", () -> {
         asked.incrementAndGet();
         return answer.get();
     }, nanos::get);

@@ -5,6 +5,8 @@ import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.Section;
 import io.railhead.gateway.config.YamlFile;
 import java.net.InetAddress;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -115,9 +117,45 @@ final class Credentials {
             return null;
         }
         BackendCredential credential = new BackendCredential(backend.text("account"),
-                isProvided(backend) ? null : accessKey(backend));
+                backend.has("role_arn") ? role(backend) : caller(backend));
         backend.close();
         return credential;
+    }
+
+    private static Caller caller(Section backend) throws ConfigException {
+        return isProvided(backend)
+                ? new Caller.DefaultChain()
+                : BackendCredential.caller(accessKey(backend));
+    }
+
+    private static Caller role(Section backend) throws ConfigException {
+        String token = backend.text("token_file");
+        Caller source = token == null ? caller(backend) : null;
+        if (token != null && (backend.has("access_key") || backend.has("provider"))) {
+            throw backend.problem("token_file", "stands instead of a key pair or a provider");
+        }
+        if (token != null && !Path.of(token).isAbsolute()) {
+            throw backend.problem("token_file", "must be a path from the root: " + token);
+        }
+        return new Caller.AssumedRole(backend.requireText("role_arn"),
+                backend.text("session_name", "railhead"), backend.text("external_id"),
+                stsEndpoint(backend), source instanceof Caller.Credential key ? key : null,
+                token == null ? null : Path.of(token));
+    }
+
+    private static @Nullable URI stsEndpoint(Section backend) throws ConfigException {
+        String text = backend.text("sts_endpoint");
+        try {
+            URI endpoint = text == null ? null : new URI(text);
+            if (endpoint == null || (endpoint.getHost() != null
+                    && List.of("http", "https").contains(endpoint.getScheme()))) {
+                return endpoint;
+            }
+        } catch (URISyntaxException e) {
+            // The message below says what is wrong.
+        }
+        throw backend.problem("sts_endpoint", "'" + text
+                + "' must be scheme, host and port, such as https://10.0.0.5:9000");
     }
 
     private static boolean isProvided(Section backend) throws ConfigException {
@@ -242,9 +280,9 @@ final class Credentials {
         for (Principal principal : byName.values()) {
             BackendCredential backend = principal.backend();
             if (backend != null) {
-                AccessKey key = backend.key();
-                users.computeIfAbsent(key == null ? "of the default chain" : key.id(),
-                        k -> new LinkedHashSet<>())
+                users.computeIfAbsent(backend.caller() instanceof Caller.DefaultChain
+                        ? "of the default chain"
+                        : backend.ownName(), k -> new LinkedHashSet<>())
                         .add(principal.name());
             } else {
                 principal.keys()

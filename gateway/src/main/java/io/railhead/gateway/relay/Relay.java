@@ -362,7 +362,7 @@ public final class Relay implements Operation {
     private static boolean mayRefuseCredential(S3Request asked, BackendResponse answer) {
         boolean refused = answer.status() == 400 || answer.status() == 403;
         boolean isOurs = asked.caller() instanceof Caller.Credential
-                || asked.caller() instanceof Caller.DefaultChain;
+                || asked.caller().isProvided();
         String length = answer.headers().get("content-length");
         return refused && isOurs && !asked.method().equals("HEAD") && length != null
                 && length.length() <= 5 && Integer.parseInt(length) <= MAX_REFUSAL_BYTES;

@@ -56,8 +56,7 @@ class CredentialStoreTest {
         assertThat(store.principals()).containsExactly(new Principal("alice", "research",
                 List.of(new AccessKey("A1", new Secret("s1"), null),
                         new AccessKey("A2", new Secret("s2"), new Secret("t2"))),
-                new BackendCredential("acc", new AccessKey("X", new Secret("sx"),
-                        new Secret("tx"))),
+                new BackendCredential("acc", new Caller.Credential("X", "sx", "tx")),
                 Set.of(InetAddress.ofLiteral("10.0.0.7")), false, true, true));
         assertThat(requireNonNull(store.find("A2", null)).key().id()).isEqualTo("A2");
         assertThat(store.find("A3", null)).isNull();

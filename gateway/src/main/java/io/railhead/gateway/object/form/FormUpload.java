@@ -136,7 +136,7 @@ public final class FormUpload implements Operation {
         return switch (caller) {
             case Caller.Credential known -> known.accessKey().equals(signer.key().id())
                     && signer.key().secret().matches(known.secretKey()) ? null : known;
-            case Caller.Anonymous _,Caller.ClientSigned _,Caller.DefaultChain _ ->
+            case Caller.Anonymous _,Caller.ClientSigned _,Caller.DefaultChain _,Caller.AssumedRole _ ->
                 throw new S3Refusal(S3Error.NOT_IMPLEMENTED,
                         "Uploads by forms need a principal whose credential at the store is"
                                 + " configured.");
