@@ -1,6 +1,7 @@
 package io.railhead.gateway;
 
 import io.railhead.gateway.events.EventDocumentFuzz;
+import io.railhead.gateway.identity.CredentialSealFuzz;
 import io.railhead.gateway.object.delete.DeletionListFuzz;
 import io.railhead.gateway.request.AddressFuzz;
 import io.railhead.gateway.request.RangeFuzz;
@@ -8,6 +9,7 @@ import io.railhead.gateway.s3.ErrorXmlFuzz;
 import io.railhead.gateway.s3.body.BodyReaderFuzz;
 import io.railhead.gateway.s3.sigv4.CanonicalRequestFuzz;
 import io.railhead.gateway.s3.sigv4.SigV4Fuzz;
+import io.railhead.gateway.sts.StsFuzz;
 import io.railhead.protocol.fuzz.FuzzSuite;
 import io.railhead.protocol.fuzz.FuzzTarget;
 import java.util.List;
@@ -25,6 +27,9 @@ class GatewayFuzzTest extends FuzzSuite {
                 new FuzzTarget(DeletionListFuzz.class,
                         DeletionListFuzz::fuzzerTestOneInput),
                 new FuzzTarget(EventDocumentFuzz.class, EventDocumentFuzz::fuzzerTestOneInput),
-                new FuzzTarget(ErrorXmlFuzz.class, ErrorXmlFuzz::fuzzerTestOneInput));
+                new FuzzTarget(ErrorXmlFuzz.class, ErrorXmlFuzz::fuzzerTestOneInput),
+                new FuzzTarget(StsFuzz.class, StsFuzz::fuzzerTestOneInput),
+                new FuzzTarget(CredentialSealFuzz.class,
+                        CredentialSealFuzz::fuzzerTestOneInput));
     }
 }

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
+import javax.crypto.AEADBadTagException;
 import javax.crypto.Cipher;
 import javax.crypto.Mac;
 import javax.crypto.spec.GCMParameterSpec;
@@ -105,7 +106,14 @@ final class CredentialSeal {
 
     /** Returns new credentials that carry the session. */
     AccessKey seal(RoleSession session) {
-        Key key = keys.getFirst();
+        try {
+            return seal(keys.getFirst(), session);
+        } catch (AEADBadTagException e) {
+            throw new IllegalStateException("only opening compares a tag", e);
+        }
+    }
+
+    private AccessKey seal(Key key, RoleSession session) throws AEADBadTagException {
         byte[] nonce = new byte[NONCE_BYTES];
         random.nextBytes(nonce);
         ByteBuffer head = ByteBuffer.allocate(HEAD_BYTES).put(VERSION).put(key.id()).put(nonce);
@@ -135,12 +143,13 @@ final class CredentialSeal {
                 return null;
             }
             return open(accessKey, token, bytes);
-        } catch (IllegalArgumentException e) {
+        } catch (IllegalArgumentException | AEADBadTagException e) {
             return null;
         }
     }
 
-    private @Nullable AccessKey open(String accessKey, String token, byte[] bytes) {
+    private @Nullable AccessKey open(String accessKey, String token, byte[] bytes)
+            throws AEADBadTagException {
         byte[] head = Arrays.copyOf(bytes, HEAD_BYTES);
         byte[] nonce = Arrays.copyOfRange(bytes, 1 + KEY_ID_BYTES, HEAD_BYTES);
         for (Key key : keys) {
@@ -148,17 +157,15 @@ final class CredentialSeal {
                     && accessKey(key, nonce).equals(accessKey)) {
                 byte[] session = crypt(Cipher.DECRYPT_MODE, key, head, accessKey,
                         Arrays.copyOfRange(bytes, HEAD_BYTES, bytes.length));
-                return session == null
-                        ? null
-                        : new AccessKey(accessKey, secret(key, nonce), new Secret(token),
-                                RoleSessionCodec.decode(session));
+                return new AccessKey(accessKey, secret(key, nonce), new Secret(token),
+                        RoleSessionCodec.decode(session));
             }
         }
         return null;
     }
 
-    private static byte @Nullable [] crypt(int mode, Key key, byte[] head, String accessKey,
-            byte[] content) {
+    private static byte[] crypt(int mode, Key key, byte[] head, String accessKey,
+            byte[] content) throws AEADBadTagException {
         try {
             Cipher cipher = Cipher.getInstance("AES/GCM/NoPadding");
             cipher.init(mode, key.sealing(), new GCMParameterSpec(TAG_BITS, head,
@@ -166,10 +173,9 @@ final class CredentialSeal {
             cipher.updateAAD(head);
             cipher.updateAAD(accessKey.getBytes(US_ASCII));
             return cipher.doFinal(content);
+        } catch (AEADBadTagException e) {
+            throw e;
         } catch (GeneralSecurityException e) {
-            if (mode == Cipher.DECRYPT_MODE) {
-                return null;
-            }
             throw new IllegalStateException(e);
         }
     }
