@@ -50,7 +50,8 @@ import software.amazon.awssdk.identity.spi.AwsSessionCredentialsIdentity;
 @Fork(1)
 @SuppressWarnings("NullAway.Init") // JMH calls the set-up
 public class SignatureBenchmark {
-    private static final Clock CLOCK = Clock.fixed(Instant.now(), ZoneOffset.UTC);
+    private static final Clock CLOCK = Clock.fixed(Instant.parse("2026-11-26T12:00:00Z"),
+            ZoneOffset.UTC);
     private static final String CREDENTIALS = """
             principals:
               - name: alice

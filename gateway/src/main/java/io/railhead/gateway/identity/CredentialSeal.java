@@ -47,10 +47,10 @@ final class CredentialSeal {
     private final SecureRandom random = new SecureRandom();
     private volatile List<Key> keys;
 
-    private record Key(byte[] id, SecretKeySpec sealing, SecretKeySpec naming) {
+    private record Key(int id, SecretKeySpec sealing, SecretKeySpec naming) {
 
         static Key of(byte[] master) {
-            return new Key(Arrays.copyOf(Digests.sha256().digest(master), KEY_ID_BYTES),
+            return new Key(ByteBuffer.wrap(Digests.sha256().digest(master)).getInt(),
                     new SecretKeySpec(hmac(master, "railhead session seal"), "AES"),
                     new SecretKeySpec(hmac(master, "railhead session name"), "HmacSHA256"));
         }
@@ -116,7 +116,7 @@ final class CredentialSeal {
     private AccessKey seal(Key key, RoleSession session) throws AEADBadTagException {
         byte[] nonce = new byte[NONCE_BYTES];
         random.nextBytes(nonce);
-        ByteBuffer head = ByteBuffer.allocate(HEAD_BYTES).put(VERSION).put(key.id()).put(nonce);
+        ByteBuffer head = ByteBuffer.allocate(HEAD_BYTES).put(VERSION).putInt(key.id()).put(nonce);
         String accessKey = accessKey(key, nonce);
         byte[] sealed = crypt(Cipher.ENCRYPT_MODE, key, head.array(), accessKey,
                 RoleSessionCodec.encode(session));
@@ -153,7 +153,7 @@ final class CredentialSeal {
         byte[] head = Arrays.copyOf(bytes, HEAD_BYTES);
         byte[] nonce = Arrays.copyOfRange(bytes, 1 + KEY_ID_BYTES, HEAD_BYTES);
         for (Key key : keys) {
-            if (Arrays.equals(key.id(), 0, KEY_ID_BYTES, bytes, 1, 1 + KEY_ID_BYTES)
+            if (key.id() == ByteBuffer.wrap(head).getInt(1)
                     && accessKey(key, nonce).equals(accessKey)) {
                 byte[] session = crypt(Cipher.DECRYPT_MODE, key, head, accessKey,
                         Arrays.copyOfRange(bytes, HEAD_BYTES, bytes.length));

@@ -34,7 +34,7 @@ public final class CredentialSealFuzz {
         }
         RoleSession session = opened.session();
         if (session == null || !session.role().equals("pods")
-                || !session.claims().get("sub").equals("system:serviceaccount:ml:train")) {
+                || !"system:serviceaccount:ml:train".equals(session.claims().get("sub"))) {
             throw new AssertionError(String.valueOf(session));
         }
     }

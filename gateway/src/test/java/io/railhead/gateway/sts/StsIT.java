@@ -410,7 +410,7 @@ class StsIT {
     void attackNoSignature() {
         JWTClaimsSet claims = issuer.claims("ml-a", "train").build();
         refusedToken(new PlainJWT(claims).serialize(), "InvalidIdentityToken");
-        String[] parts = pod().split("\\.");
+        String[] parts = pod().split("\\.", -1);
         String none = Base64.getUrlEncoder()
                 .withoutPadding()
                 .encodeToString("{\"alg\":\"none\",\"kid\":\"first\"}".getBytes(UTF_8));
@@ -447,7 +447,7 @@ class StsIT {
 
     @Test
     void attackClaimsChanged() {
-        String[] parts = pod().split("\\.");
+        String[] parts = pod().split("\\.", -1);
         String payload = new String(Base64.getUrlDecoder().decode(parts[1]), UTF_8)
                 .replace("ml-a", "ml-b");
         refusedToken(parts[0] + "." + Base64.getUrlEncoder()
