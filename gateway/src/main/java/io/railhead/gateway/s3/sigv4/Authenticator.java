@@ -133,15 +133,20 @@ public final class Authenticator implements RequestAuthenticator {
                     ? S3Error.INVALID_TOKEN
                     : S3Error.INVALID_ACCESS_KEY_ID);
         }
-        Secret known = identity.key().sessionToken();
-        if (known == null ? token != null : token == null || !known.matches(token)) {
-            throw new S3Refusal(S3Error.INVALID_TOKEN);
-        }
         RoleSession session = identity.key().session();
-        if (session != null && session.isOverAt(now.toEpochMilli())) {
+        if (session == null) {
+            requireToken(identity.key().sessionToken(), token);
+        } else if (session.isOverAt(now.toEpochMilli())) {
             throw new S3Refusal(S3Error.EXPIRED_TOKEN);
         }
         return identity;
+    }
+
+    /** A static key's token; a session was found by its own. */
+    private static void requireToken(@Nullable Secret known, @Nullable String token) {
+        if (known == null ? token != null : token == null || !known.matches(token)) {
+            throw new S3Refusal(S3Error.INVALID_TOKEN);
+        }
     }
 
     private static void requireInTime(SignatureInput signatureInput, Instant now) {
@@ -197,11 +202,12 @@ public final class Authenticator implements RequestAuthenticator {
 
     /** Each char is one received byte; a wider char could become a question mark here. */
     private static byte[] bytes(String canonicalRequest) {
-        byte[] bytes = canonicalRequest.getBytes(ISO_8859_1);
-        if (!new String(bytes, ISO_8859_1).equals(canonicalRequest)) {
-            throw new S3Refusal(S3Error.SIGNATURE_DOES_NOT_MATCH);
+        for (int i = 0; i < canonicalRequest.length(); i++) {
+            if (canonicalRequest.charAt(i) > 0xFF) {
+                throw new S3Refusal(S3Error.SIGNATURE_DOES_NOT_MATCH);
+            }
         }
-        return bytes;
+        return canonicalRequest.getBytes(ISO_8859_1);
     }
 
     static S3Refusal unsupportedMechanism() {

@@ -145,7 +145,7 @@ final class SignedFields {
     }
 
     private String lines() {
-        StringBuilder lines = new StringBuilder(512);
+        StringBuilder lines = new StringBuilder((int) bytes + 2 * values.length);
         for (int i = 0; i < values.length; i++) {
             String value = values[i];
             if (value == null) {
