@@ -2,7 +2,6 @@ package io.railhead.gateway.sts;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.nimbusds.jose.JOSEException;
 import com.nimbusds.jose.JWSAlgorithm;
@@ -19,6 +18,7 @@ import io.railhead.gateway.identity.AccessKey;
 import io.railhead.gateway.identity.RoleSession;
 import io.railhead.protocol.channel.Request;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
@@ -356,7 +356,16 @@ class StsIT {
         assertThat(ask(peer, "ml-a", "another").code()).isEqualTo("AccessDenied");
         assertThat(ask(peer, "ml-b", "object").code()).isEqualTo("AccessDenied");
         rewrite(roles(issuer, "revoked: [{role: pods}]"));
-        assertThatThrownBy(() -> ask(peer, "ml-a", "object")).hasStackTraceContaining("revoked");
+        assertThat(reasonOfEnd(peer)).contains("revoked");
+    }
+
+    /** The end may overtake the request, or be its answer. */
+    private static String reasonOfEnd(TestPeer peer) {
+        try {
+            return ask(peer, "ml-a", "object").code();
+        } catch (UncheckedIOException e) {
+            return String.valueOf(e.getMessage());
+        }
     }
 
     private static io.railhead.protocol.channel.Answer ask(TestPeer peer, String bucket,
