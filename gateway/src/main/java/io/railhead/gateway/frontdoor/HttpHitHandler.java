@@ -17,18 +17,19 @@ import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.timeout.IdleStateHandler;
 import io.netty.util.ReferenceCountUtil;
 import io.railhead.cache.memory.PageSlice;
+import io.railhead.gateway.admission.Admission;
+import io.railhead.gateway.admission.Permit;
 import io.railhead.gateway.delivery.AnswerHead;
 import io.railhead.gateway.delivery.CacheResult;
+import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.http.HttpDate;
 import io.railhead.gateway.http.HttpExchange;
-import io.railhead.gateway.log.AccessLog;
-import io.railhead.gateway.metrics.Metrics;
-import io.railhead.gateway.object.read.HitLookup;
 import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Refusal;
 import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpServerRequest;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.BooleanSupplier;
@@ -53,33 +54,32 @@ final class HttpHitHandler {
      * Bodies up to this size are copied into the head's buffer: one write is cheaper than a gather.
      */
     private static final long MOST_COPIED_BYTES = 8 << 10;
+    /**
+     * The longest response. Above this size copying dominates, and one write could exceed the idle
+     * timeout.
+     */
+    private static final long MOST_BYTES = 256 << 10;
     /** The limit for one connection: each response holds a permit until its client has read all. */
     private static final int MOST_WRITING = 16;
 
-    private final FrontDoor door;
-    private final HitLookup held;
+    private final HitServices services;
     private final FairScheduler fairScheduler;
     private final BooleanSupplier standingAside;
-    private final HitCounts counts;
-    private final AccessLog log;
-    private final HttpDate date;
+    private final HitLogs logs;
+    private final HttpDate date = new HttpDate(InstantSource.system());
     private final HeadBytes head = new HeadBytes();
     private final @Nullable PageSlice[] slices;
     /** The verification of the request that is being handed to Vert.x at this moment. */
     private @Nullable VerifiedRequest verifiedRequest;
 
-    HttpHitHandler(FrontDoor door, HitLookup held, FairScheduler fairScheduler,
-            BooleanSupplier standingAside,
-            Metrics metrics,
-            AccessLog log, HttpDate date) {
-        this.door = door;
-        this.held = held;
+    /** @param standingAside true while Vert.x must serve every request */
+    HttpHitHandler(HitServices services, FairScheduler fairScheduler,
+            BooleanSupplier standingAside) {
+        this.services = services;
         this.fairScheduler = fairScheduler;
         this.standingAside = standingAside;
-        this.counts = new HitCounts(metrics);
-        this.log = log;
-        this.date = date;
-        this.slices = new @Nullable PageSlice[(int) (PlannedHit.MOST_BYTES / held.pageBytes())
+        this.logs = new HitLogs(services.logs());
+        this.slices = new @Nullable PageSlice[(int) (MOST_BYTES / services.lookup().pageBytes())
                 + 2];
     }
 
@@ -163,7 +163,9 @@ final class HttpHitHandler {
         private VerifiedRequest verify(HttpRequest request) {
             try {
                 return new VerifiedRequest(request.headers(),
-                        door.verify("GET", request.uri(), request.headers(), peer), null);
+                        services.verifier()
+                                .verify("GET", request.uri(), request.headers(), peer),
+                        null);
             } catch (S3Refusal e) {
                 return new VerifiedRequest(request.headers(), null, e);
             }
@@ -200,29 +202,31 @@ final class HttpHitHandler {
             return false;
         }
 
+        /** Leases the object's bytes if they are cached, servable now and admitted; else null. */
         private @Nullable Hit findHit(ChannelHandlerContext context, S3Request asked,
                 long arrivedAtNanos) {
-            PlannedHit planned = door.findHit(asked);
-            if (planned == null) {
+            ReadPlan plan = services.lookup().find(asked, MOST_BYTES);
+            Permit permit = plan == null ? null : tryEnter(asked, plan);
+            if (plan == null || permit == null) {
                 return null;
             }
             int count = -1;
             try {
-                count = held.tryLease(planned.plan(), slices);
+                count = services.lookup().tryLease(plan, slices);
             } finally {
                 if (count < 0) {
-                    planned.ownedPermit().close();
+                    permit.close();
                 }
             }
             return count < 0
                     ? null
-                    : new Hit(planned, RequestIds.next(), context.channel(), arrivedAtNanos,
-                            counts, log, leased(count));
+                    : new Hit(asked, plan, permit, leased(count), context.channel(), logs,
+                            arrivedAtNanos);
         }
 
         private void failed(Throwable thrown) {
             LOG.warn("a hit could not be answered", thrown);
-            counts.failed();
+            logs.failed();
         }
 
         private void write(ChannelHandlerContext context, Hit ownedHit) {
@@ -308,6 +312,12 @@ final class HttpHitHandler {
                 && keepsConnection(headers.getAll(HttpHeaderNames.CONNECTION))
                 && FramingCheck.problem(headers, io.vertx.core.http.HttpVersion.HTTP_1_1,
                         request.uri()) == null;
+    }
+
+    private @Nullable Permit tryEnter(S3Request asked, ReadPlan plan) {
+        Admission admission = services.admission();
+        return admission.tryEnter(admission.share(asked.authentication(), asked.asker()),
+                plan.length());
     }
 
     private static boolean keepsConnection(List<String> options) {
