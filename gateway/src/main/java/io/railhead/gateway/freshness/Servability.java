@@ -26,7 +26,8 @@ public record Servability(ObjectCache cache, AuthorizationCache grants, LongSupp
      * write may have replaced the object.
      */
     public boolean allowsStale(AuthorizationKey reader, Rule rule, ObjectMetadata held) {
-        return rule.staleIfError() && cache.isSettled(held) && grants.isGranted(reader, rule);
+        return rule.staleIfError() && cache.writes().isSettled(held)
+                && grants.isGranted(reader, rule);
     }
 
     /**
@@ -34,7 +35,8 @@ public record Servability(ObjectCache cache, AuthorizationCache grants, LongSupp
      * checksums, which a ranged GET does not report.
      */
     private boolean isFresh(Rule rule, ObjectMetadata held) {
-        return FreshnessCheck.isFresh(rule, held, nanoClock.getAsLong(), cache.isSettled(held))
+        return FreshnessCheck.isFresh(rule, held, nanoClock.getAsLong(),
+                cache.writes().isSettled(held))
                 && (!rule.verifyFills() || ObjectHeaders.isComplete(held));
     }
 }

@@ -83,7 +83,7 @@ public final class ObjectProbe {
 
     ObjectHeaders.Moment now(ObjectId id) {
         return new ObjectHeaders.Moment(services.nanoClock().getAsLong(),
-                services.cache().generation(id));
+                services.cache().writes().epoch(id));
     }
 
     private Probe read(BackendResponse answer, ObjectId id, AuthorizationKey authorizationKey,
