@@ -1,12 +1,10 @@
 package io.railhead.gateway.frontdoor;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelPipeline;
-import io.netty.channel.ChannelPromise;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpMethod;
@@ -43,7 +41,7 @@ import org.slf4j.LoggerFactory;
  * unchanged. Used by one event loop only.
  *
  * <pre>
- *   bytes ─▶ decoder ─▶ Lane ──another, or one not answered yet──▶ … ─▶ Answers ─▶ Vert.x
+ *   bytes ─▶ decoder ─▶ Lane ──another, or one not answered yet──▶ … ─▶ Vert.x
  *                        │ a hit                                          │
  *   bytes ◀──────────────┴────────────────── encoder ◀────────────────────┘
  * </pre>
@@ -91,41 +89,33 @@ final class HttpHitHandler {
     }
 
     /**
-     * Adds the handlers of a connection, before its first byte.
+     * Adds the handler of a connection, before its first byte.
      *
-     * @param last the handler that serves everything else
      * @param peer the client's address
      */
-    void serve(ChannelHandlerContext last, RequestSource peer, MinimumRateGuard pace,
-            Connections.Waiting place) {
-        ChannelPipeline pipeline = last.pipeline();
-        Lane lane = new Lane(peer, pace, place, pipeline.get(IdleStateHandler.class));
-        pipeline.addAfter(pipeline.context(HttpRequestDecoder.class).name(), null, lane);
-        pipeline.addBefore(last.name(), null, lane.new Answers());
+    void serve(ChannelPipeline pipeline, RequestSource peer, ConnectionState state,
+            MinimumRateGuard pace) {
+        pipeline.addAfter(pipeline.context(HttpRequestDecoder.class).name(), null,
+                new Lane(peer, state, pace, pipeline.get(IdleStateHandler.class)));
     }
 
     /** The requests of one connection. Reads them as decoded, and writes past the encoder. */
     private final class Lane extends ChannelInboundHandlerAdapter {
         private final RequestSource peer;
+        private final ConnectionState state;
         private final MinimumRateGuard pace;
-        private final Connections.Waiting place;
         private final @Nullable IdleStateHandler idle;
-        /**
-         * Requests that went on to Vert.x and have no complete response yet; later ones must not
-         * overtake.
-         */
-        private int unanswered;
         /** The decoder has still to deliver the end of a request that was answered already. */
         private boolean endFollows;
         private boolean unflushed;
         private int writing;
         private final ChannelFutureListener written = _ -> written();
 
-        Lane(RequestSource peer, MinimumRateGuard pace, Connections.Waiting place,
+        Lane(RequestSource peer, ConnectionState state, MinimumRateGuard pace,
                 @Nullable IdleStateHandler idle) {
             this.peer = peer;
+            this.state = state;
             this.pace = pace;
-            this.place = place;
             this.idle = idle;
         }
 
@@ -154,7 +144,7 @@ final class HttpHitHandler {
         }
 
         private boolean mayTry(ChannelHandlerContext context, HttpRequest request) {
-            return unanswered == 0 && writing < MOST_WRITING && isPlain(request)
+            return state.isAnswered() && writing < MOST_WRITING && isPlain(request)
                     && context.channel().isWritable()
                     && !HttpExchange.isEnding(context.channel()) && !standingAside.getAsBoolean()
                     && fairScheduler.isFree();
@@ -173,7 +163,6 @@ final class HttpHitHandler {
 
         /** Hands the request to Vert.x, and forgets its verification once Vert.x has begun it. */
         private void handOn(ChannelHandlerContext context, HttpRequest request) {
-            unanswered++;
             try {
                 context.fireChannelRead(request);
             } finally {
@@ -278,23 +267,10 @@ final class HttpHitHandler {
          */
         private void noted(ChannelHandlerContext context, long bytes) {
             pace.wrote(context, bytes);
-            place.asked();
+            state.answered(context.channel());
             if (idle != null) {
                 idle.resetReadTimeout();
                 idle.resetWriteTimeout();
-            }
-        }
-
-        /** Counts the ends of Vert.x's responses. */
-        private final class Answers extends ChannelDuplexHandler {
-
-            @Override
-            public void write(ChannelHandlerContext context, Object message,
-                    ChannelPromise written) {
-                if (AnswerEnd.is(message)) {
-                    unanswered--;
-                }
-                var _ = context.write(message, written);
             }
         }
     }

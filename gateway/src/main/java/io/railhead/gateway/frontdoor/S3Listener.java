@@ -163,20 +163,18 @@ public final class S3Listener {
         }
         LingeringClose.guard(pipeline);
         pipeline.addBefore(context.name(), null, gathering);
-        pipeline.addBefore(context.name(), null, new IdleExemption());
         MinimumRateGuard minimumRateGuard = new MinimumRateGuard(pace,
                 reason -> metrics.closedConnections.labels(reason).inc());
         pipeline.addBefore(context.name(), null, minimumRateGuard);
         pipeline.addBefore(context.name(), null, new HeapCopyHandler());
-        StrictDecoder.replaceIn(pipeline, options);
-        Connections.Waiting place = ofLoop.add(context);
+        StrictDecoder.replaceIn(pipeline, options, headerTimeout,
+                metrics.closedConnections.labels("slow_head")::inc);
+        ConnectionState state = ofLoop.add(context);
         SocketAddress peer = connection.remoteAddress();
-        httpHitHandler.serve(context,
+        httpHitHandler.serve(pipeline,
                 RequestSource.anonymous(peer == null ? null : peer.hostAddress(),
                         connection.isSsl()),
-                minimumRateGuard, place);
-        HeadDeadline.guard(pipeline, headerTimeout,
-                metrics.closedConnections.labels("slow_head")::inc);
+                state, minimumRateGuard);
     }
 
     /**
