@@ -85,8 +85,7 @@ final class PassThroughRead {
 
     /** @param held the plan to serve if the store confirms the version; null to ask for bytes */
     private void ask(@Nullable ReadPlan held) {
-        ObjectHeaders.Moment sent = new ObjectHeaders.Moment(services.nanoClock().getAsLong(),
-                services.cache().writes().epoch(id));
+        ObjectHeaders.Moment sent = services.now(id);
         send(held == null ? null : "If-None-Match", held)
                 .whenComplete(StoreAnswers.to(httpExchange, (answer, failure) -> {
                     if (failure != null) {
