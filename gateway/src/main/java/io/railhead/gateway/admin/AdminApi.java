@@ -108,10 +108,8 @@ public final class AdminApi implements AutoCloseable {
         }
 
         private RequestHead head() {
-            Headers.Builder headers = Headers.builder();
-            request.headers().forEach(field -> headers.add(field.getKey(), field.getValue()));
             return new RequestHead(request.method().name(), String.valueOf(request.path()),
-                    request.query(), headers.build());
+                    request.query(), Headers.copyOf(request.headers()));
         }
 
         private Authentication.Signed authenticate(RequestHead head) {

@@ -80,10 +80,8 @@ public final class RequestVerifier {
         RequestTarget target = target(uri, secure);
         String path = target.pathAndQuery();
         int mark = path.indexOf('?');
-        Headers.Builder headers = Headers.builder();
-        fields.forEach(field -> headers.add(field.getKey(), field.getValue()));
         RequestHead head = new RequestHead(method, mark < 0 ? path : path.substring(0, mark),
-                mark < 0 ? null : path.substring(mark + 1), headers.build());
+                mark < 0 ? null : path.substring(mark + 1), Headers.copyOf(fields));
         return target.authority() == null ? head : withHost(head, target.authority());
     }
 
