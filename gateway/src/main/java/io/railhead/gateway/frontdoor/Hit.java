@@ -15,6 +15,7 @@ import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.log.HttpAccess;
 import io.railhead.gateway.request.S3Request;
 import io.vertx.core.MultiMap;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -63,12 +64,15 @@ final class Hit implements ChannelFutureListener, HttpAccess.Talk {
 
     /** Copies the body behind the bytes that the target holds already. */
     ByteBuf copyTo(ByteBuf target) {
+        int at = target.writerIndex();
+        MemorySegment room = MemorySegment
+                .ofBuffer(target.internalNioBuffer(at, (int) plan.length()));
+        long copied = 0;
         for (PageSlice slice : slices) {
-            for (ByteBuffer bytes : slice.buffers()) {
-                target.writeBytes(bytes);
-            }
+            slice.copyTo(room, copied);
+            copied += slice.length();
         }
-        return target;
+        return target.writerIndex(at + (int) copied);
     }
 
     /** Wraps the body's pages without a copy; valid until the leases end. */
