@@ -49,8 +49,7 @@ public final class FrontDoor {
     }
 
     /**
-     * @param verifiedRequest the result of {@link HttpHitHandler}; null if the request was not
-     *            verified yet
+     * @param verifiedRequest the result of the hit path; null if the request was not verified yet
      */
     void handle(HttpServerRequest http, Context context, FairScheduler fairScheduler,
             @Nullable VerifiedRequest verifiedRequest) {
