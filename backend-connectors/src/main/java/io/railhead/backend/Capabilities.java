@@ -14,9 +14,18 @@ public record Capabilities(boolean ranges, boolean ifMatchOnRangedGet, boolean c
      */
     public static final Capabilities ASSUMED = new Capabilities(true, true, true, true, false);
 
+    private static final List<String> CHECKSUMS = List.of("x-amz-checksum-crc32",
+            "x-amz-checksum-crc32c", "x-amz-checksum-crc64nvme", "x-amz-checksum-sha1",
+            "x-amz-checksum-sha256");
+
     /** Returns the same capabilities for a store that was seen to accept aws-chunked trailers. */
     public Capabilities withTrailers() {
         return new Capabilities(ranges, ifMatchOnRangedGet, conditionalHead, checksums, true);
+    }
+
+    /** Returns whether a response names a checksum of the object, of any algorithm. */
+    public static boolean showChecksum(Headers response) {
+        return CHECKSUMS.stream().anyMatch(response::contains);
     }
 
     /** Returns whether fills can be pinned to a version; otherwise nothing is cached. */

@@ -3,6 +3,7 @@ package io.railhead.backend;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.function.BiConsumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +22,19 @@ public final class Headers {
      * @param name as received; compared without case
      */
     private record Field(String name, String value) {}
+
+    /** Returns the fields of another list of headers, in its order. */
+    public static Headers copyOf(Iterable<Map.Entry<String, String>> fields) {
+        List<Field> copied = new ArrayList<>();
+        for (Map.Entry<String, String> field : fields) {
+            copied.add(new Field(field.getKey(), field.getValue()));
+        }
+        return of(copied);
+    }
+
+    private static Headers of(List<Field> fields) {
+        return fields.isEmpty() ? NONE : new Headers(List.copyOf(fields));
+    }
 
     public static Builder builder() {
         return new Builder();
@@ -85,7 +99,7 @@ public final class Headers {
         }
 
         public Headers build() {
-            return fields.isEmpty() ? NONE : new Headers(List.copyOf(fields));
+            return of(fields);
         }
     }
 }

@@ -89,7 +89,7 @@ public final class HeldObject implements AutoCloseable {
                 config.readAhead(), config.tenants(), verification), System::nanoTime);
         version = new ObjectVersion(ID, "\"1\"", "", bytes);
         cache.learn(new ObjectMetadata(version, Map.of("etag", "\"1\""), System.nanoTime(),
-                cache.generation(ID)));
+                cache.writes().epoch(ID)));
         read(0, bytes, Counting.create(), PageSlice::close);
     }
 

@@ -89,7 +89,7 @@ public final class MetadataCost {
                         number / 1000, number / 1000, number % 1000),
                 null);
         ObjectMetadata metadata = ObjectHeaders.metadata(id, answer(), objectBytes,
-                new ObjectHeaders.Moment(System.nanoTime(), cache.generation(id)),
+                new ObjectHeaders.Moment(System.nanoTime(), cache.writes().epoch(id)),
                 ObjectHeaders.Source.HEAD);
         if (metadata == null || !cache.learn(metadata)) {
             throw new IllegalStateException("not learnt: " + id);

@@ -72,7 +72,7 @@ final class FillTable {
 
     private final PageMemory memory;
     private final PageIndex index;
-    private final WriteEpochs writeEpochs;
+    private final Writes writes;
     private final UnaryOperator<ObjectVersion> heldAs;
     private final Consumer<ObjectVersion> forget;
     private final FillChecksums sums;
@@ -85,11 +85,11 @@ final class FillTable {
      * @param heldAs returns the cached instance of a version, which all keys share
      * @param forget evicts everything of a version whose bytes were wrong
      */
-    FillTable(PageMemory memory, PageIndex index, WriteEpochs writeEpochs, long runBytes,
+    FillTable(PageMemory memory, PageIndex index, Writes writes, long runBytes,
             UnaryOperator<ObjectVersion> heldAs, Consumer<ObjectVersion> forget) {
         this.memory = memory;
         this.index = index;
-        this.writeEpochs = writeEpochs;
+        this.writes = writes;
         this.heldAs = heldAs;
         this.forget = forget;
         this.sums = new FillChecksums(memory.pageBytes(), FillChecksums.MOST_PAGES);
@@ -169,7 +169,7 @@ final class FillTable {
             return null;
         }
         misses.increment();
-        FillClaim mine = new FillClaim(key, writeEpochs.of(key.version().object()), tenant);
+        FillClaim mine = new FillClaim(key, writes.epoch(key.version().object()), tenant);
         inFlight.put(key, mine);
         seeker.join(mine, Fetcher.SELF);
         return mine;
@@ -365,7 +365,7 @@ final class FillTable {
 
     private boolean mayKeep(FillClaim fillClaim) {
         return !closed
-                && writeEpochs.holds(fillClaim.key().version().object(), fillClaim.generation());
+                && writes.isCurrent(fillClaim.key().version().object(), fillClaim.generation());
     }
 
     void failed(FillClaim fillClaim, @Nullable Page ownedPage, FillException cause) {

@@ -19,7 +19,6 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -48,12 +47,10 @@ public final class ObjectCache implements AutoCloseable {
 
     private final PageMemory memory;
     private final CacheConfig config;
-    private final WriteEpochs writeEpochs = new WriteEpochs();
-    private final BucketWrites bucketWrites;
+    private final Writes writes;
     private final StringPool texts = new StringPool();
     private final Set<String> namespaces = ConcurrentHashMap.newKeySet();
     private final AtomicLong stagedBytes = new AtomicLong();
-    private final Duration doubt;
     private final Pins pins;
     private final PageIndex index;
     final FillTable table;
@@ -79,17 +76,18 @@ public final class ObjectCache implements AutoCloseable {
     ObjectCache(PageMemory memory, CacheConfig config, LongSupplier nanoClock, Duration doubt) {
         this.memory = memory;
         this.config = config;
-        this.doubt = doubt;
-        this.bucketWrites = new BucketWrites(nanoClock);
+        this.timer = new ScheduledThreadPoolExecutor(1, thread("timer"));
+        this.writes = new Writes(nanoClock, doubt, task -> {
+            Future<?> _ = timer.schedule(task, doubt.toNanos(), TimeUnit.NANOSECONDS);
+        }, id -> evictEverywhere(id, EvictionCause.INVALIDATED));
         this.pins = new Pins(memory, config.pinRatio());
         this.index = new PageIndex(memory, config, pins);
         this.objects = Caffeine.newBuilder()
                 .executor(Runnable::run)
                 .maximumSize(config.metadataEntries())
                 .build();
-        this.table = new FillTable(memory, index, writeEpochs, config.runBytes(),
+        this.table = new FillTable(memory, index, writes, config.runBytes(),
                 this::heldAs, this::forget);
-        this.timer = new ScheduledThreadPoolExecutor(1, thread("timer"));
         this.sweeper = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS,
                 new LinkedBlockingQueue<>(), thread("sweeper"),
                 new ThreadPoolExecutor.DiscardPolicy());
@@ -164,40 +162,13 @@ public final class ObjectCache implements AutoCloseable {
      * cached.
      */
     private void forget(ObjectVersion version) {
-        writeEpochs.bump(version.object());
+        writes.raise(version.object());
         index.removeAll(version, EvictionCause.CORRUPT);
     }
 
-    /**
-     * Returns the key's current write epoch: read when a request is sent, and passed back with its
-     * result.
-     */
-    public long generation(ObjectId id) {
-        return writeEpochs.of(id);
-    }
-
-    /** Returns whether a write of this key is, or may be, under way. */
-    public boolean isBeingWritten(ObjectId id) {
-        return writeEpochs.isBeingWritten(id);
-    }
-
-    /**
-     * Returns whether no write through this gateway has touched the object since it was learnt;
-     * otherwise it is served as {@code strong}. Allocates nothing.
-     */
-    public boolean isSettled(ObjectMetadata held) {
-        ObjectId id = held.version().object();
-        return !isBeingWritten(id) && bucketWrites.holds(id, held.learntAtNanos());
-    }
-
-    /**
-     * Returns whether no write through this gateway has touched the key or its bucket since, or may
-     * still do so. Otherwise the store's earlier response may be outdated. Allocates nothing.
-     *
-     * @param generation the key's write epoch at that time
-     */
-    public boolean isUntouchedSince(ObjectId id, long atNanos, long generation) {
-        return writeEpochs.holds(id, generation) && bucketWrites.holds(id, atNanos);
+    /** Returns the writes through this gateway. */
+    public Writes writes() {
+        return writes;
     }
 
     /**
@@ -221,7 +192,7 @@ public final class ObjectCache implements AutoCloseable {
     boolean keep(ObjectMetadata metadata) {
         ObjectId id = metadata.version().object();
         namespaces.add(id.namespace());
-        if (!writeEpochs.holds(id, metadata.generation())) {
+        if (!writes.isCurrent(id, metadata.generation())) {
             return false;
         }
         boolean[] overtaken = {false};
@@ -237,7 +208,7 @@ public final class ObjectCache implements AutoCloseable {
         if (replaced[0] != null && !replaced[0].version().equals(metadata.version())) {
             removeAll(replaced[0].version(), EvictionCause.INVALIDATED);
         }
-        if (writeEpochs.holds(id, metadata.generation())) {
+        if (writes.isCurrent(id, metadata.generation())) {
             return true;
         }
         // A write began meanwhile, and may have evicted before this entry was there.
@@ -270,65 +241,12 @@ public final class ObjectCache implements AutoCloseable {
     }
 
     /**
-     * Starts a write that is about to be forwarded. The key's write epoch is raised, and the cached
-     * object is not settled until the write's end. The object is evicted once the write may have
-     * happened.
-     */
-    public Write beginWrite(ObjectId id) {
-        long begun = writeEpochs.begin(id);
-        AtomicBoolean ended = new AtomicBoolean();
-        return outcome -> {
-            if (!ended.compareAndSet(false, true)) {
-                throw new IllegalStateException("a write ends once");
-            }
-            return end(id, begun, outcome);
-        };
-    }
-
-    private long end(ObjectId id, long begun, WriteOutcome outcome) {
-        long now = writeEpochs.bump(id);
-        switch (outcome) {
-            case DONE -> {
-                evictEverywhere(id, EvictionCause.INVALIDATED);
-                writeEpochs.end(id);
-            }
-            case UNKNOWN -> {
-                evictEverywhere(id, EvictionCause.INVALIDATED);
-                // The store may still perform the write, even after requests that are sent now.
-                Future<?> _ = timer.schedule(() -> {
-                    writeEpochs.bump(id);
-                    writeEpochs.end(id);
-                }, doubt.toNanos(), TimeUnit.NANOSECONDS);
-            }
-            // Nothing was written, and nothing was cached while the write was open.
-            case REFUSED -> writeEpochs.end(id);
-        }
-        return outcome == WriteOutcome.DONE && now == begun + 1 && writeEpochs.holds(id, now)
-                ? now
-                : DISTURBED;
-    }
-
-    /**
      * Evicts an object and drops discoveries of it under way: an event reported a write, or an
      * operator evicts it.
      */
     public void invalidate(ObjectId id, EvictionCause cause) {
-        writeEpochs.bump(id);
+        writes.raise(id);
         evictEverywhere(id, cause);
-    }
-
-    /**
-     * Ends a write of unknown keys of a bucket. All its objects are revalidated before they are
-     * served, and repeatedly while the write may still happen.
-     */
-    public void endBucketWrite(String backend, String bucket, WriteOutcome outcome) {
-        switch (outcome) {
-            case DONE -> bucketWrites.changed(backend, bucket, Duration.ZERO);
-            case UNKNOWN -> bucketWrites.changed(backend, bucket, doubt);
-            case REFUSED -> {
-                // Nothing was written.
-            }
-        }
     }
 
     /** Evicts an object under every account: the store may show one object to several. */
@@ -351,22 +269,6 @@ public final class ObjectCache implements AutoCloseable {
         evict(current, cause);
         evict(new ObjectId(current.backend(), current.namespace(), current.bucket(), current.key(),
                 NULL_VERSION), cause);
-    }
-
-    /** The result of {@link Write#end} if another write touched the key too. */
-    public static final long DISTURBED = -1;
-
-    /** An open write; exactly one call of {@link #end} must follow. */
-    @FunctionalInterface
-    public interface Write {
-
-        /**
-         * Ends the write.
-         *
-         * @return the key's current write epoch if the write is done and no other write touched the
-         *         key's stripe since the begin; {@link #DISTURBED} otherwise
-         */
-        long end(WriteOutcome outcome);
     }
 
     /**
@@ -394,7 +296,7 @@ public final class ObjectCache implements AutoCloseable {
     public boolean keep(ObjectMetadata confirmed, StagedUpload ownedUpload) {
         try (ownedUpload) {
             boolean kept = ownedUpload.isWhole()
-                    && writeEpochs.holds(confirmed.version().object(), confirmed.generation());
+                    && writes.isCurrent(confirmed.version().object(), confirmed.generation());
             if (kept) {
                 ownedUpload.publish(confirmed.version());
             }

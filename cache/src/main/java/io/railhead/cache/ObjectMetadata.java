@@ -9,7 +9,7 @@ import java.util.Map;
  *            names in lower case, without those of one message (Content-Length, Content-Range,
  *            Date, …)
  * @param learntAtNanos when the request that returned it was sent, on the cache's clock
- * @param generation the key's write epoch at that time: see {@link WriteEpochs}
+ * @param generation the key's write epoch at that time: see {@link Writes}
  */
 public record ObjectMetadata(ObjectVersion version, Map<String, String> headers, long learntAtNanos,
         long generation) {

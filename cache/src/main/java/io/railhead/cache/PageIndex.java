@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PageIndex {
     private final PageMemory memory;
+    private final int pageBytes;
     private final long runBytes;
     private final Pins pins;
     private final boolean verifying;
@@ -44,6 +45,7 @@ final class PageIndex {
 
     PageIndex(PageMemory memory, CacheConfig config, Pins pins) {
         this.memory = memory;
+        this.pageBytes = memory.pageBytes();
         this.runBytes = config.runBytes();
         this.pins = pins;
         this.verifying = config.verification().beforeReads();
@@ -155,7 +157,7 @@ final class PageIndex {
 
     /** Returns whether all pages of bytes {@code [from, to)} are cached. */
     boolean holds(ObjectVersion version, long from, long to) {
-        for (long page = from / memory.pageBytes(); page * memory.pageBytes() < to; page++) {
+        for (long page = from / pageBytes; page * pageBytes < to; page++) {
             if (!holds(new PageKey(version, page))) {
                 return false;
             }
@@ -180,8 +182,8 @@ final class PageIndex {
     }
 
     private @Nullable PageSlice tryLease(ObjectVersion version, long from, long to) {
-        long pageIndex = from / memory.pageBytes();
-        int offset = (int) (from - pageIndex * memory.pageBytes());
+        long pageIndex = from / pageBytes;
+        int offset = (int) (from - pageIndex * pageBytes);
         Page page = get(new PageKey(version, pageIndex), offset);
         Lease lease = page == null ? null : page.tryRetain();
         if (lease == null) {
@@ -338,7 +340,7 @@ final class PageIndex {
 
     /** Returns the number of a version's pages, cached or not. */
     long pagesOf(ObjectVersion version) {
-        return Math.ceilDiv(version.sizeBytes(), (long) memory.pageBytes());
+        return Math.ceilDiv(version.sizeBytes(), (long) pageBytes);
     }
 
     /** Evicts a version's pages: by key, or by a search through all keys if those are fewer. */

@@ -477,7 +477,7 @@ final class FillChecksumsTest {
         AtomicReference<PageSource.@Nullable Sink> body = new AtomicReference<>();
         var _ = rig.cache.discover(id("a"), "", flight -> body.set(flight.found(
                 Objects.requireNonNull(
-                        rig.source.head(id("a"), rig.cache.generation(id("a")), 0)),
+                        rig.source.head(id("a"), rig.cache.writes().epoch(id("a")), 0)),
                 0, PAGE)));
         refute(rig, version);
         PageSource.Sink late = Objects.requireNonNull(body.get());
@@ -488,7 +488,7 @@ final class FillChecksumsTest {
 
     private static void upload(CacheRig rig, ObjectVersion version) {
         ObjectMetadata head = Objects.requireNonNull(rig.source.head(version.object(),
-                rig.cache.generation(version.object()), System.nanoTime()));
+                rig.cache.writes().epoch(version.object()), System.nanoTime()));
         assertThat(rig.cache.learn(head)).isTrue();
         StagedUpload upload = Objects
                 .requireNonNull(rig.cache.tryStage(BYTES.length, ""));

@@ -164,7 +164,7 @@ public final class MemorySource implements PageSource, AutoCloseable {
     /** A discovery that asks for the first {@code length} bytes. */
     public DiscoverySource discovering(ObjectCache cache, ObjectId id, long length) {
         return flight -> {
-            ObjectMetadata metadata = head(id, cache.generation(id), System.nanoTime());
+            ObjectMetadata metadata = head(id, cache.writes().epoch(id), System.nanoTime());
             answer(() -> discovered(metadata, length, flight));
         };
     }

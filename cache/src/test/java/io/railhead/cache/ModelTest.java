@@ -63,7 +63,7 @@ final class ModelTest {
     private void write(CacheRig rig, ObjectId id, Random random) {
         byte[] bytes = new byte[random.nextInt(2 * RUN)];
         random.nextBytes(bytes);
-        ObjectCache.Write write = rig.cache.beginWrite(id);
+        Writes.Write write = rig.cache.writes().begin(id);
         rig.source.put(id, bytes, "v" + versions++);
         write.end(random.nextBoolean() ? WriteOutcome.DONE : WriteOutcome.UNKNOWN);
         model.put(id, bytes);

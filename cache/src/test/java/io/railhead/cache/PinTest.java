@@ -59,7 +59,7 @@ final class PinTest {
     private ObjectVersion hold(CacheRig rig, String key, byte[] bytes) {
         ObjectVersion version = rig.source.put(id(key), bytes, "v" + versions++);
         rig.cache.learn(requireNonNull(
-                rig.source.head(id(key), rig.cache.generation(id(key)), System.nanoTime())));
+                rig.source.head(id(key), rig.cache.writes().epoch(id(key)), System.nanoTime())));
         assertThat(read(rig, version)).isEqualTo(bytes);
         return version;
     }
@@ -119,7 +119,7 @@ final class PinTest {
         CacheRig rig = CacheRig.of(leaks, 40);
         rig.cache.control().tryPin(key("a"));
         ObjectVersion old = hold(rig, "a", random(1, RUN));
-        rig.cache.beginWrite(id("a")).end(WriteOutcome.DONE);
+        rig.cache.writes().begin(id("a")).end(WriteOutcome.DONE);
         assertThat(holds(rig, old)).isFalse();
         assertThat(rig.cache.stats().pinnedBytes()).isZero();
         ObjectVersion now = hold(rig, "a", random(2, 2 * PAGE));
@@ -255,7 +255,7 @@ final class PinTest {
             Selection some = random.nextInt(4) == 0 ? prefix("key") : key(name);
             switch (random.nextInt(8)) {
                 case 0 -> {
-                    rig.cache.beginWrite(id(name)).end(WriteOutcome.DONE);
+                    rig.cache.writes().begin(id(name)).end(WriteOutcome.DONE);
                     held.remove(name);
                     model.put(name, random(random.nextInt(), random.nextInt(3 * PAGE)));
                 }
@@ -369,7 +369,7 @@ final class PinTest {
             int at = random.nextInt(KEYS);
             Selection some = random.nextInt(4) == 0 ? prefix("key") : key("key" + at);
             switch (random.nextInt(8)) {
-                case 0 -> rig.cache.beginWrite(id("key" + at)).end(WriteOutcome.DONE);
+                case 0 -> rig.cache.writes().begin(id("key" + at)).end(WriteOutcome.DONE);
                 case 1 -> rig.cache.control().evict(some);
                 case 2, 3 -> rig.cache.control().tryPin(some);
                 case 4 -> rig.cache.control().unpin(some);

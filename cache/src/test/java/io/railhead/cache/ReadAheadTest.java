@@ -296,7 +296,7 @@ final class ReadAheadTest {
         ObjectVersion version = rig.source.put(id("a.safetensors"), random(1, SIZE), "1");
         rig.source.hold();
         rig.cache.readAhead().read(version, 0, 8, ALICE, rig.source);
-        rig.cache.beginWrite(id("a.safetensors")).end(WriteOutcome.DONE);
+        rig.cache.writes().begin(id("a.safetensors")).end(WriteOutcome.DONE);
         rig.source.release();
         rig.source.awaitAnswered();
         assertThat(rig.cache.stats().pages()).isZero();

@@ -37,7 +37,7 @@ final class StagedUploadTest {
 
     private ObjectMetadata confirmed() {
         ObjectMetadata head = requireNonNull(
-                rig.source.head(ID, rig.cache.generation(ID), System.nanoTime()));
+                rig.source.head(ID, rig.cache.writes().epoch(ID), System.nanoTime()));
         assertThat(rig.cache.learn(head)).isTrue();
         return head;
     }
@@ -88,7 +88,7 @@ final class StagedUploadTest {
         StagedUpload upload = stage(OBJECT, OBJECT.length);
         rig.source.put(ID, OBJECT, "one");
         ObjectMetadata confirmed = confirmed();
-        rig.cache.beginWrite(ID).end(WriteOutcome.DONE);
+        rig.cache.writes().begin(ID).end(WriteOutcome.DONE);
         assertThat(rig.cache.keep(confirmed, upload)).isFalse();
         assertNothingStaged();
     }

@@ -56,7 +56,7 @@ final class StreamTest {
         ObjectId id = CacheRig.id(key);
         ObjectVersion version = new ObjectVersion(id, "\"1\"", "", length);
         ObjectMetadata metadata = new ObjectMetadata(version, Map.of("etag", "\"1\""),
-                System.nanoTime(), cache.generation(id));
+                System.nanoTime(), cache.writes().epoch(id));
         assertThat(cache.learn(metadata)).isTrue();
         return version;
     }

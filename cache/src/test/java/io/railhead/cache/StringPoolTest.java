@@ -26,7 +26,7 @@ final class StringPoolTest {
         return new ObjectMetadata(new ObjectVersion(id, anew("\"1\""), "", CacheRig.PAGE),
                 new TreeMap<>(
                         Map.of(anew("content-type"), anew(type), anew("etag"), anew("\"1\""))),
-                nanos, cache.generation(id));
+                nanos, cache.writes().epoch(id));
     }
 
     private static ObjectMetadata held(ObjectCache cache, ObjectMetadata learnt) {
@@ -70,8 +70,9 @@ final class StringPoolTest {
         CacheRig rig = CacheRig.of(leaks, 8);
         ObjectVersion stored = rig.source.put(CacheRig.id("a"), new byte[CacheRig.PAGE], "1");
         ObjectVersion held = held(rig.cache,
-                new ObjectMetadata(stored, Map.of("etag", "1"), 1, rig.cache.generation(
-                        stored.object())))
+                new ObjectMetadata(stored, Map.of("etag", "1"), 1, rig.cache.writes()
+                        .epoch(
+                                stored.object())))
                 .version();
         ObjectVersion readers = new ObjectVersion(CacheRig.id(anew("a")), anew("1"), "",
                 CacheRig.PAGE);

@@ -36,7 +36,7 @@ final class UnlockedHitsTest {
             for (int i = 0; i < THREADS; i++) {
                 ObjectVersion version = rig.source.put(id("a" + i), random(i, PAGE), "1");
                 rig.cache.learn(new ObjectMetadata(version, Map.of(), System.nanoTime(),
-                        rig.cache.generation(version.object())));
+                        rig.cache.writes().epoch(version.object())));
                 rig.readAll(version).awaitBytes();
                 waits.add(threads.submit(() -> hit(rig.cache, version)));
             }

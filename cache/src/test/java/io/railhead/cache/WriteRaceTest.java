@@ -37,7 +37,7 @@ final class WriteRaceTest {
     }
 
     private ObjectMetadata head(ObjectCache cache) {
-        return requireNonNull(rig.source.head(ID, cache.generation(ID), System.nanoTime()));
+        return requireNonNull(rig.source.head(ID, cache.writes().epoch(ID), System.nanoTime()));
     }
 
     private void cacheIt() {
@@ -50,13 +50,13 @@ final class WriteRaceTest {
     void aWriteThatIsDoneForgetsWhatWasHeldAndUntilThenItIsNotSettled() {
         cacheIt();
         ObjectMetadata held = requireNonNull(rig.cache.find(ID));
-        ObjectCache.Write write = rig.cache.beginWrite(ID);
-        assertThat(rig.cache.isBeingWritten(ID)).isTrue();
-        assertThat(rig.cache.isSettled(held)).isFalse();
+        Writes.Write write = rig.cache.writes().begin(ID);
+        assertThat(rig.cache.writes().isOpen(ID)).isTrue();
+        assertThat(rig.cache.writes().isSettled(held)).isFalse();
         write.end(WriteOutcome.DONE);
         assertThat(rig.cache.find(ID)).isNull();
         assertThat(rig.cache.stats().pages()).isZero();
-        assertThat(rig.cache.isBeingWritten(ID)).isFalse();
+        assertThat(rig.cache.writes().isOpen(ID)).isFalse();
         assertThatThrownBy(() -> write.end(WriteOutcome.DONE))
                 .isInstanceOf(IllegalStateException.class);
     }
@@ -65,9 +65,9 @@ final class WriteRaceTest {
     void oneThatIsRefusedForgetsNothing() {
         cacheIt();
         ObjectMetadata held = requireNonNull(rig.cache.find(ID));
-        rig.cache.beginWrite(ID).end(WriteOutcome.REFUSED);
+        rig.cache.writes().begin(ID).end(WriteOutcome.REFUSED);
         assertThat(rig.cache.find(ID)).isEqualTo(held);
-        assertThat(rig.cache.isSettled(held)).isTrue();
+        assertThat(rig.cache.writes().isSettled(held)).isTrue();
         assertThat(rig.cache.stats().pages()).isPositive();
     }
 
@@ -76,7 +76,7 @@ final class WriteRaceTest {
         rig.source.hold();
         CompletionStage<Discovery> stage = rig.cache.discover(ID, "",
                 rig.source.discovering(rig.cache, ID, RUN));
-        ObjectCache.Write write = rig.cache.beginWrite(ID);
+        Writes.Write write = rig.cache.writes().begin(ID);
         rig.source.release();
         ObjectMetadata known = requireNonNull(stage.toCompletableFuture().join().metadata());
         assertThat(rig.readAll(known.version()).awaitBytes()).isEqualTo(OLD);
@@ -87,7 +87,7 @@ final class WriteRaceTest {
 
     @Test
     void aPutThatEndsDuringAFillLeavesNoneOfItsPagesIndexed() {
-        ObjectCache.Write write = rig.cache.beginWrite(ID);
+        Writes.Write write = rig.cache.writes().begin(ID);
         rig.source.hold();
         Received reader = rig.readAll(old);
         CacheRig.await(() -> rig.source.fetches().size() == 1);
@@ -100,10 +100,10 @@ final class WriteRaceTest {
 
     @Test
     void twoOverlappingPutsKeepTheKeyOutUntilBothHaveEnded() {
-        ObjectCache.Write first = rig.cache.beginWrite(ID);
-        ObjectCache.Write second = rig.cache.beginWrite(ID);
+        Writes.Write first = rig.cache.writes().begin(ID);
+        Writes.Write second = rig.cache.writes().begin(ID);
         first.end(WriteOutcome.DONE);
-        assertThat(rig.cache.isBeingWritten(ID)).isTrue();
+        assertThat(rig.cache.writes().isOpen(ID)).isTrue();
         ObjectMetadata between = head();
         assertThat(rig.cache.learn(between)).isFalse();
         second.end(WriteOutcome.DONE);
@@ -114,13 +114,13 @@ final class WriteRaceTest {
 
     @Test
     void anUnknownOutcomeInvalidates() {
-        ObjectCache.Write write = rig.cache.beginWrite(ID);
+        Writes.Write write = rig.cache.writes().begin(ID);
         ObjectMetadata before = head();
         write.end(WriteOutcome.UNKNOWN);
         assertThat(rig.cache.learn(before)).isFalse();
         assertThat(rig.cache.find(ID)).isNull();
         assertThat(rig.cache.learn(head())).as("it may still happen").isFalse();
-        assertThat(rig.cache.isBeingWritten(ID)).isTrue();
+        assertThat(rig.cache.writes().isOpen(ID)).isTrue();
     }
 
     @Test
@@ -129,13 +129,14 @@ final class WriteRaceTest {
                 System::nanoTime, Duration.ofMillis(20))) {
             ObjectMetadata asked;
             do {
-                assertThat(cache.beginWrite(ID).end(WriteOutcome.UNKNOWN))
-                        .isEqualTo(ObjectCache.DISTURBED);
+                assertThat(cache.writes().begin(ID).end(WriteOutcome.UNKNOWN))
+                        .isEqualTo(Writes.DISTURBED);
                 asked = head(cache);
-            } while (!cache.isBeingWritten(ID));
-            CacheRig.await(() -> !cache.isBeingWritten(ID));
+            } while (!cache.writes().isOpen(ID));
+            CacheRig.await(() -> !cache.writes().isOpen(ID));
             assertThat(cache.learn(asked)).as("asked for while it could still happen").isFalse();
-            assertThat(cache.isUntouchedSince(ID, asked.learntAtNanos(), asked.generation()))
+            assertThat(
+                    cache.writes().isUntouchedSince(ID, asked.learntAtNanos(), asked.generation()))
                     .isFalse();
             assertThat(cache.learn(head(cache))).isTrue();
         }
@@ -145,13 +146,13 @@ final class WriteRaceTest {
     void aWriteIsOneInEveryNamespaceAndForgottenThereOnceItIsDone() {
         cacheIt();
         ObjectId theirs = new ObjectId(ID.backend(), "another", ID.bucket(), ID.key(), null);
-        ObjectCache.Write refused = rig.cache.beginWrite(theirs);
-        assertThat(rig.cache.isBeingWritten(ID)).isTrue();
+        Writes.Write refused = rig.cache.writes().begin(theirs);
+        assertThat(rig.cache.writes().isOpen(ID)).isTrue();
         refused.end(WriteOutcome.REFUSED);
         assertThat(rig.cache.find(ID)).isNotNull();
-        assertThat(rig.cache.isSettled(requireNonNull(rig.cache.find(ID)))).isTrue();
+        assertThat(rig.cache.writes().isSettled(requireNonNull(rig.cache.find(ID)))).isTrue();
         ObjectMetadata before = head();
-        rig.cache.beginWrite(theirs).end(WriteOutcome.DONE);
+        rig.cache.writes().begin(theirs).end(WriteOutcome.DONE);
         assertThat(rig.cache.find(ID)).isNull();
         assertThat(rig.cache.learn(before)).isFalse();
     }
@@ -160,30 +161,30 @@ final class WriteRaceTest {
     void whatWasLearntBeforeItsBucketChangedIsNotSettled() {
         cacheIt();
         ObjectMetadata held = requireNonNull(rig.cache.find(ID));
-        rig.cache.endBucketWrite(ID.backend(), "neighbour", WriteOutcome.DONE);
-        assertThat(rig.cache.isSettled(held)).isTrue();
-        rig.cache.endBucketWrite(ID.backend(), ID.bucket(), WriteOutcome.DONE);
-        assertThat(rig.cache.isSettled(held)).isFalse();
+        rig.cache.writes().endInBucket(ID.backend(), "neighbour", WriteOutcome.DONE);
+        assertThat(rig.cache.writes().isSettled(held)).isTrue();
+        rig.cache.writes().endInBucket(ID.backend(), ID.bucket(), WriteOutcome.DONE);
+        assertThat(rig.cache.writes().isSettled(held)).isFalse();
         assertThat(rig.cache.learn(head())).isTrue();
-        assertThat(rig.cache.isSettled(requireNonNull(rig.cache.find(ID)))).isTrue();
+        assertThat(rig.cache.writes().isSettled(requireNonNull(rig.cache.find(ID)))).isTrue();
     }
 
     @Test
     void aWriteKnowsWhetherAnotherCameBetween() {
-        assertThat(rig.cache.beginWrite(ID).end(WriteOutcome.DONE))
-                .isEqualTo(rig.cache.generation(ID));
-        ObjectCache.Write first = rig.cache.beginWrite(ID);
-        ObjectCache.Write second = rig.cache.beginWrite(ID);
-        assertThat(first.end(WriteOutcome.DONE)).isEqualTo(ObjectCache.DISTURBED);
-        assertThat(second.end(WriteOutcome.DONE)).isEqualTo(ObjectCache.DISTURBED);
-        assertThat(rig.cache.beginWrite(ID).end(WriteOutcome.REFUSED))
-                .isEqualTo(ObjectCache.DISTURBED);
+        assertThat(rig.cache.writes().begin(ID).end(WriteOutcome.DONE))
+                .isEqualTo(rig.cache.writes().epoch(ID));
+        Writes.Write first = rig.cache.writes().begin(ID);
+        Writes.Write second = rig.cache.writes().begin(ID);
+        assertThat(first.end(WriteOutcome.DONE)).isEqualTo(Writes.DISTURBED);
+        assertThat(second.end(WriteOutcome.DONE)).isEqualTo(Writes.DISTURBED);
+        assertThat(rig.cache.writes().begin(ID).end(WriteOutcome.REFUSED))
+                .isEqualTo(Writes.DISTURBED);
     }
 
     @Test
     void metadataLearntUnderAnOldGenerationIsNotIndexed() {
         ObjectMetadata before = head();
-        rig.cache.beginWrite(ID).end(WriteOutcome.REFUSED);
+        rig.cache.writes().begin(ID).end(WriteOutcome.REFUSED);
         assertThat(rig.cache.learn(before)).isFalse();
         assertThat(rig.cache.find(ID)).isNull();
     }
@@ -210,7 +211,7 @@ final class WriteRaceTest {
     }
 
     private static void know(CacheRig rig, ObjectId id) {
-        assertThat(rig.cache.learn(requireNonNull(rig.source.head(id, rig.cache.generation(id),
+        assertThat(rig.cache.learn(requireNonNull(rig.source.head(id, rig.cache.writes().epoch(id),
                 System.nanoTime())))).isTrue();
     }
 
@@ -222,12 +223,12 @@ final class WriteRaceTest {
         ObjectVersion version = large.source.put(ID, bytes, "1");
         large.source.put(id("first, for classes and threads"), bytes, "1");
         know(large, id("first, for classes and threads"));
-        large.cache.beginWrite(id("first, for classes and threads")).end(WriteOutcome.DONE);
+        large.cache.writes().begin(id("first, for classes and threads")).end(WriteOutcome.DONE);
         know(large, ID);
         large.readAll(version).awaitBytes();
         var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
         long before = threads.getCurrentThreadAllocatedBytes();
-        large.cache.beginWrite(ID).end(WriteOutcome.DONE);
+        large.cache.writes().begin(ID).end(WriteOutcome.DONE);
         assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(900 * 16);
         CacheRig.await(() -> large.memory.stats().usedBytes() == 0);
     }

@@ -9,11 +9,14 @@ import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.GatewayConfig.AuthMode;
 import io.railhead.gateway.delivery.RdmaDeadlines;
 import io.railhead.gateway.frontdoor.CleartextPolicy;
+import io.railhead.gateway.frontdoor.Connections;
 import io.railhead.gateway.frontdoor.DialectPath;
 import io.railhead.gateway.frontdoor.FrontDoor;
+import io.railhead.gateway.frontdoor.HitServices;
 import io.railhead.gateway.frontdoor.InternalEndpoint;
 import io.railhead.gateway.frontdoor.OwnPaths;
 import io.railhead.gateway.frontdoor.RequestVerifier;
+import io.railhead.gateway.frontdoor.S3Listener;
 import io.railhead.gateway.frontdoor.UnsignedEndpoint;
 import io.railhead.gateway.identity.CredentialStore;
 import io.railhead.gateway.object.form.FormUpload;
@@ -41,6 +44,7 @@ import io.railhead.gateway.s3.sigv4.TrustedNetwork;
 import io.railhead.gateway.sts.Sts;
 import io.railhead.rdma.pairing.PairedWindows;
 import io.railhead.rdma.session.ClientSessions;
+import io.vertx.core.Vertx;
 import java.time.Clock;
 import java.util.HashMap;
 import java.util.Map;
@@ -49,7 +53,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Builds the front door from the configuration: authenticator, operations and own paths. */
+/** Builds the S3 listener from the configuration: authenticator, operations and own paths. */
 final class FrontDoorOpening {
     private static final Logger LOG = LoggerFactory.getLogger(FrontDoorOpening.class);
 
@@ -73,17 +77,21 @@ final class FrontDoorOpening {
         this.opening = opening;
     }
 
-    FrontDoor open(Admission admission, SessionCallers callers, FrontDoor.Logs logs,
-            Map<String, UnsignedEndpoint> unsigned, LongSupplier nanoClock) {
+    S3Listener open(Vertx vertx, Connections connections, Admission admission,
+            SessionCallers callers, FrontDoor.Logs logs, Map<String, UnsignedEndpoint> unsigned,
+            LongSupplier nanoClock) {
         // Shared by both users, so that the gateway's start means the same time to each.
         ReplayGuard replayGuard = new ReplayGuard(config.rdma().tokenAge(),
                 credentials::areOfSeveralTenants, Clock.systemUTC(),
                 nanoClock);
-        RequestVerifier verifier = new RequestVerifier(authenticator(), routes,
+        OwnPaths paths = new OwnPaths(endpoints(callers), unsigned, dialectPaths(replayGuard),
+                sts());
+        RequestVerifier verifier = new RequestVerifier(authenticator(), paths, routes,
                 config.gateway().domains(), Clock.systemUTC());
-        return new FrontDoor(verifier, admission, access, router(replayGuard),
-                new OwnPaths(endpoints(callers), unsigned, dialectPaths(replayGuard), sts()),
-                new HitLookup(reads, access), logs);
+        return new S3Listener(vertx,
+                new FrontDoor(verifier, admission, access, router(replayGuard), paths, logs),
+                new HitServices(verifier, new HitLookup(reads, access), admission, logs),
+                connections, config.gateway());
     }
 
     private Router router(ReplayGuard replayGuard) {

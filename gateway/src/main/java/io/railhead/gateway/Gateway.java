@@ -168,12 +168,11 @@ public final class Gateway implements AutoCloseable, Readiness {
             requests.open(new ChannelServices(reads.withDeadlines(
                     RdmaDeadlines.ofChannel(config.rdma().channel().requestTimeout())), routes,
                     credentials, callers, access, admission, config.cache().window().bytes()));
-            listener = new S3Listener(vertx,
-                    new FrontDoorOpening(config, credentials, routes, access, reads,
-                            clientSessions, opening).open(admission, callers,
-                                    new FrontDoor.Logs(metrics, accessLog), unsignedEndpoints(),
-                                    nanoClock),
-                    metrics, connections, config.gateway()).leavingWhile(drain::isOn)
+            listener = new FrontDoorOpening(config, credentials, routes, access, reads,
+                    clientSessions, opening)
+                    .open(vertx, connections, admission, callers,
+                            new FrontDoor.Logs(metrics, accessLog), unsignedEndpoints(), nanoClock)
+                    .leavingWhile(drain::isOn)
                     .tracedWhile(tracing::isOn);
             reload = new Reload(config, new Reload.Parts(openStores, routes, requests, admission,
                     connections, tracing, nanoClock,

@@ -2,6 +2,7 @@ package io.railhead.cache;
 
 import io.railhead.cache.memory.MemoryConfig;
 import io.railhead.cache.memory.PageMemory;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** The table of pages in flight that all samples share, each with a key of its own. */
@@ -14,7 +15,8 @@ final class InFlight {
             new MemoryConfig(64L << 20, PAGE_BYTES, 0, false), slab -> {});
 
     static final FillTable TABLE = new FillTable(MEMORY,
-            new PageIndex(MEMORY, CacheConfig.DEFAULT, new Pins(MEMORY, 0)), new WriteEpochs(),
+            new PageIndex(MEMORY, CacheConfig.DEFAULT, new Pins(MEMORY, 0)),
+            new Writes(System::nanoTime, Duration.ZERO, task -> {}, id -> {}),
             PAGE_BYTES,
             version -> version, version -> {});
 

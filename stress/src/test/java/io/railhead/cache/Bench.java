@@ -5,6 +5,7 @@ import io.railhead.cache.memory.PageMemory;
 import io.railhead.cache.memory.PageMemory.Pool;
 import io.railhead.cache.memory.PlainMemory;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.Objects;
 
 /** A cache's middle, over memory of its own. */
@@ -16,7 +17,9 @@ final class Bench {
     final PageMemory memory = PlainMemory.create();
     final Pins pins = new Pins(memory, 0.5);
     final PageIndex index = new PageIndex(memory, CacheConfig.DEFAULT, pins);
-    final FillTable table = new FillTable(memory, index, new WriteEpochs(), PlainMemory.PAGE_BYTES,
+    final FillTable table = new FillTable(memory, index,
+            new Writes(System::nanoTime, Duration.ZERO, task -> {}, id -> {}),
+            PlainMemory.PAGE_BYTES,
             version -> version, version -> {});
 
     static PageKey key(int index) {

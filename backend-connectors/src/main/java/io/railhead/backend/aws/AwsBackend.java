@@ -164,7 +164,7 @@ public final class AwsBackend implements Backend {
     private void learn(@Nullable BackendResponse response) {
         if (response != null && response.status() < 300
                 && (response.headers().contains("x-amz-checksum-algorithm")
-                        || CapabilityProbe.hasChecksum(response.headers()))) {
+                        || Capabilities.showChecksum(response.headers()))) {
             showTrailers();
         }
     }

@@ -14,7 +14,6 @@ import io.railhead.backend.Target;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
-import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletionStage;
@@ -34,8 +33,6 @@ final class CapabilityProbe {
     private static final Logger LOG = LoggerFactory.getLogger(CapabilityProbe.class);
     private static final byte[] CONTENT = "What can this store do?\n"
             .getBytes(StandardCharsets.US_ASCII);
-    private static final List<String> CHECKSUMS = List.of("crc32", "crc32c", "crc64nvme", "sha1",
-            "sha256");
     private static final String NO_SUCH_ETAG = "\"00000000000000000000000000000000\"";
     private static final int MAX_LISTING_BYTES = 1024 * 1024;
     private static final int MAX_BUCKETS = 5;
@@ -115,7 +112,7 @@ final class CapabilityProbe {
         if (!isSuccess(head) || etag == null) {
             return Capabilities.ASSUMED;
         }
-        boolean checksums = hasChecksum(head.headers());
+        boolean checksums = Capabilities.showChecksum(head.headers());
         return new Capabilities(ranges(target), pinning(target), conditionalHead(target, etag),
                 checksums, trailers);
     }
@@ -140,11 +137,6 @@ final class CapabilityProbe {
                 null);
         Answer head = exchange(request);
         return isRefused(head) ? Capabilities.ASSUMED.conditionalHead() : head.status() == 304;
-    }
-
-    static boolean hasChecksum(Headers headers) {
-        return CHECKSUMS.stream()
-                .anyMatch(algorithm -> headers.contains("x-amz-checksum-" + algorithm));
     }
 
     private @Nullable Target findObject() {

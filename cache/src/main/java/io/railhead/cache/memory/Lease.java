@@ -25,7 +25,7 @@ public final class Lease implements AutoCloseable {
     private final int opened;
     private volatile boolean closed;
 
-    /** @param opened the tick of its opening, for {@link PageMemory#leaseClosed} */
+    /** @param opened the tick of its opening, for {@link LeaseAges#closed} */
     Lease(Page page, Runnable afterClose, int opened) {
         this.page = page;
         this.afterClose = afterClose;

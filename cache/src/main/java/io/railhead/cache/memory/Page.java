@@ -264,7 +264,7 @@ public final class Page implements SlotUse {
      * @param afterClose runs at the lease's end, on the thread that ended it: must be cheap
      */
     public @Nullable Lease tryRetain(Runnable afterClose) {
-        return tryHold() ? new Lease(this, afterClose, origin.memory().leaseOpened()) : null;
+        return tryHold() ? new Lease(this, afterClose, origin.leases().opened()) : null;
     }
 
     private boolean tryHold() {
@@ -280,7 +280,7 @@ public final class Page implements SlotUse {
 
     void endLease(int opened) {
         release();
-        origin.memory().leaseClosed(opened);
+        origin.leases().closed(opened);
     }
 
     /**

@@ -29,17 +29,18 @@ public final class PageMemory implements AutoCloseable {
     /**
      * The common properties of pages of one kind.
      *
+     * @param leases the leases of all pages, counted
      * @param owned whether an owner besides the leases keeps the page
      */
-    record Origin(PageMemory memory, Pool pool, boolean owned) {}
+    record Origin(PageMemory memory, LeaseAges leases, Pool pool, boolean owned) {}
 
-    private final Origin cached = new Origin(this, Pool.CACHE, true);
-    private final Origin uncached = new Origin(this, Pool.RESERVE, true);
-    private final Origin landing = new Origin(this, Pool.RESERVE, false);
     private final SlotAllocator slots;
     private final SlabMapper mapper;
     private final int pageBytes;
     private final LeaseAges leases = new LeaseAges();
+    private final Origin cached = new Origin(this, leases, Pool.CACHE, true);
+    private final Origin uncached = new Origin(this, leases, Pool.RESERVE, true);
+    private final Origin landing = new Origin(this, leases, Pool.RESERVE, false);
     private final LongAdder condemnedBytes = new LongAdder();
     private final ConcurrentLinkedQueue<Runnable> waiting = new ConcurrentLinkedQueue<>();
     private final CopyOnWriteArrayList<Runnable> onGrowth = new CopyOnWriteArrayList<>();
@@ -153,7 +154,7 @@ public final class PageMemory implements AutoCloseable {
             return null;
         }
         Page page = new Page(landing, taken.getFirst(), length).shown();
-        return new PageSlice(new Lease(page, Lease.NOTHING, leaseOpened()), objectOffset, 0,
+        return new PageSlice(new Lease(page, Lease.NOTHING, leases.opened()), objectOffset, 0,
                 length);
     }
 
@@ -194,15 +195,6 @@ public final class PageMemory implements AutoCloseable {
     /** Advances the age of leases; called once a second, or their ages stay 0. */
     public void tick() {
         leases.tick();
-    }
-
-    /** Counts a lease; returns its tick for {@link #leaseClosed}. */
-    int leaseOpened() {
-        return leases.opened();
-    }
-
-    void leaseClosed(int opened) {
-        leases.closed(opened);
     }
 
     void condemned(long bytes) {

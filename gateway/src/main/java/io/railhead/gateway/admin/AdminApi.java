@@ -1,7 +1,7 @@
 package io.railhead.gateway.admin;
 
 import io.railhead.backend.Headers;
-import io.railhead.gateway.frontdoor.RequestIds;
+import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.metrics.Metrics;
 import io.railhead.gateway.s3.Digests;
 import io.railhead.gateway.s3.Guard;
@@ -99,7 +99,7 @@ public final class AdminApi implements AutoCloseable {
             this.call = call;
             this.request = request;
             Context context = vertx.getOrCreateContext();
-            this.adminResponse = new AdminResponse(request, context, RequestIds.next());
+            this.adminResponse = new AdminResponse(request, context, HttpExchange.newId());
         }
 
         void admit() {
@@ -108,10 +108,8 @@ public final class AdminApi implements AutoCloseable {
         }
 
         private RequestHead head() {
-            Headers.Builder headers = Headers.builder();
-            request.headers().forEach(field -> headers.add(field.getKey(), field.getValue()));
             return new RequestHead(request.method().name(), String.valueOf(request.path()),
-                    request.query(), headers.build());
+                    request.query(), Headers.copyOf(request.headers()));
         }
 
         private Authentication.Signed authenticate(RequestHead head) {

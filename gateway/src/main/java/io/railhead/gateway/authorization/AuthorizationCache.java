@@ -58,8 +58,9 @@ public final class AuthorizationCache {
         Granted granted = grants.getIfPresent(authorizationKey);
         boolean isGranted = granted != null
                 && nanoClock.getAsLong() - granted.atNanos < remember.toNanos()
-                && cache.isUntouchedSince(authorizationKey.object(), granted.atNanos,
-                        granted.generation);
+                && cache.writes()
+                        .isUntouchedSince(authorizationKey.object(), granted.atNanos,
+                                granted.generation);
         if (isGranted) {
             remembered.inc();
         }

@@ -16,6 +16,8 @@ import io.railhead.gateway.s3.Guard;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
+import org.reactivestreams.Subscriber;
+import org.reactivestreams.Subscription;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -78,7 +80,7 @@ public final class BackendPageSource implements PageSource {
     }
 
     /** Logs a fault of the gateway's own, and converts it for the waiting readers. */
-    static FillException failed(Throwable thrown) {
+    private static FillException failed(Throwable thrown) {
         LOG.warn("a store's answer could not be taken into pages", thrown);
         return new FillException(Reason.BACKEND_FAILED, "the answer could not be taken", thrown);
     }
@@ -119,5 +121,46 @@ public final class BackendPageSource implements PageSource {
         return same
                 ? null
                 : new FillException(Reason.VERSION_CHANGED, "the object has changed", null);
+    }
+
+    /**
+     * A body on its way into pages. Demand is unbounded, since the memory is already reserved.
+     */
+    private static final class SinkSubscriber implements Subscriber<ByteBuffer> {
+        private final Sink sink;
+        private @Nullable Subscription subscription;
+
+        SinkSubscriber(Sink sink) {
+            this.sink = sink;
+        }
+
+        @Override
+        public void onSubscribe(Subscription newSubscription) {
+            subscription = newSubscription;
+            newSubscription.request(Long.MAX_VALUE);
+        }
+
+        @Override
+        public void onNext(ByteBuffer bytes) {
+            Guard.run(() -> sink.write(bytes), this::thrown);
+        }
+
+        @Override
+        public void onError(Throwable cause) {
+            sink.fail(new FillException(Reason.BACKEND_FAILED, "the backend's body broke off",
+                    cause));
+        }
+
+        @Override
+        public void onComplete() {
+            Guard.run(sink::complete, this::thrown);
+        }
+
+        private void thrown(Throwable cause) {
+            if (subscription != null) {
+                subscription.cancel();
+            }
+            sink.fail(failed(cause));
+        }
     }
 }

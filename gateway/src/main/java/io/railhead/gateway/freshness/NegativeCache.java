@@ -61,8 +61,9 @@ public final class NegativeCache {
         Absence absence = absences.getIfPresent(authorizationKey);
         return absence != null && absence.said.compareTo(needed) >= 0
                 && nanoClock.getAsLong() - absence.atNanos < bound(rule).toNanos()
-                && cache.isUntouchedSince(authorizationKey.object(), absence.atNanos,
-                        absence.generation);
+                && cache.writes()
+                        .isUntouchedSince(authorizationKey.object(), absence.atNanos,
+                                absence.generation);
     }
 
     /** Returns whether absence may be remembered under this rule. */

@@ -1,16 +1,13 @@
 package io.railhead.gateway.frontdoor;
 
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelPromise;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
-import io.netty.handler.codec.http.HttpRequest;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
-import java.util.Set;
+import java.util.SequencedSet;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -69,25 +66,19 @@ public final class Connections {
         }
     }
 
-    /** A connection's place among those that wait for a request. */
-    @FunctionalInterface
-    interface Waiting {
-
-        /** The connection had a request, which has been answered already. */
-        void asked();
-    }
-
     /** The connections of one event loop, used on that loop only. */
     final class OfLoop {
-        private final Set<Channel> waiting = new LinkedHashSet<>();
+        /** Those without a request, in the order in which they began to wait for one. */
+        private final SequencedSet<Channel> waiting = new LinkedHashSet<>();
 
-        /** Adds a connection that has just been accepted. */
-        Waiting add(ChannelHandlerContext last) {
+        /** Adds a connection that has just been accepted, and the handler that keeps its state. */
+        ConnectionState add(ChannelHandlerContext last) {
             all.add(last.channel());
             boolean full = open.incrementAndGet() > limit;
             Channel oldest = full ? takeOldest() : null;
             waiting.add(last.channel());
-            last.pipeline().addBefore(last.name(), null, new Place());
+            ConnectionState state = new ConnectionState(waiting, open::decrementAndGet);
+            last.pipeline().addBefore(last.name(), null, state);
             if (oldest != null) {
                 onClosed.accept("room");
                 cut(oldest);
@@ -95,10 +86,7 @@ public final class Connections {
                 onClosed.accept("connections");
                 cut(last.channel());
             }
-            return () -> {
-                waiting.remove(last.channel());
-                waiting.add(last.channel());
-            };
+            return state;
         }
 
         /**
@@ -114,34 +102,6 @@ public final class Connections {
                 }
             }
             return null;
-        }
-
-        /** Tracks whether one connection waits for a request. */
-        private final class Place extends ChannelDuplexHandler {
-
-            @Override
-            public void channelRead(ChannelHandlerContext context, Object message) {
-                if (message instanceof HttpRequest) {
-                    waiting.remove(context.channel());
-                }
-                context.fireChannelRead(message);
-            }
-
-            @Override
-            public void write(ChannelHandlerContext context, Object message,
-                    ChannelPromise written) {
-                if (AnswerEnd.is(message)) {
-                    waiting.add(context.channel());
-                }
-                var _ = context.write(message, written);
-            }
-
-            @Override
-            public void channelInactive(ChannelHandlerContext context) {
-                waiting.remove(context.channel());
-                open.decrementAndGet();
-                context.fireChannelInactive();
-            }
         }
     }
 }

@@ -10,6 +10,7 @@ import java.util.ArrayDeque;
 import java.util.LinkedHashMap;
 import java.util.Queue;
 import java.util.SequencedMap;
+import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -24,7 +25,8 @@ final class FairScheduler {
     /** Long enough that polling the sockets costs little beside it, short enough to wait for. */
     static final long AWAY_NANOS = 1_000_000;
 
-    private final Passes passes;
+    private final Executor afterThisPass;
+    private final Executor inNextPass;
     private final LongSupplier nanoClock;
     private final SequencedMap<TenantInFlight, Queue<Runnable>> waiting = new LinkedHashMap<>();
     private final Runnable endOfPass = this::endPass;
@@ -35,35 +37,21 @@ final class FairScheduler {
     private @Nullable ChannelHandlerContext unflushed;
 
     /**
-     * The passes of an event loop: each polls the sockets, handles the events, then runs the tasks.
+     * A scheduler of one event loop. Each pass of the loop polls the sockets, handles the events,
+     * then runs the tasks.
+     *
+     * @param afterThisPass runs a task once, at the end of the current pass
+     * @param inNextPass runs a task once, after the sockets were polled again
      */
-    interface Passes {
-
-        /** Runs a task once, at the end of the current pass. */
-        void afterThisOne(Runnable task);
-
-        /** Runs a task once, after the sockets were polled again. */
-        void inTheNext(Runnable task);
-    }
-
-    FairScheduler(Passes passes, LongSupplier nanoClock) {
-        this.passes = passes;
+    FairScheduler(Executor afterThisPass, Executor inNextPass, LongSupplier nanoClock) {
+        this.afterThisPass = afterThisPass;
+        this.inNextPass = inNextPass;
         this.nanoClock = nanoClock;
     }
 
     static FairScheduler of(EventLoop loop) {
-        SingleThreadEventLoop passing = (SingleThreadEventLoop) loop;
-        return new FairScheduler(new Passes() {
-            @Override
-            public void afterThisOne(Runnable task) {
-                passing.executeAfterEventLoopIteration(task);
-            }
-
-            @Override
-            public void inTheNext(Runnable task) {
-                passing.execute(task);
-            }
-        }, System::nanoTime);
+        return new FairScheduler(((SingleThreadEventLoop) loop)::executeAfterEventLoopIteration,
+                loop, System::nanoTime);
     }
 
     /** Returns whether a new request may start now; otherwise it must {@link #await} its turn. */
@@ -75,7 +63,7 @@ final class FairScheduler {
         if (!inPass) {
             inPass = true;
             passBegan = nanoClock.getAsLong();
-            passes.afterThisOne(endOfPass);
+            afterThisPass.execute(endOfPass);
         }
         return passBegan;
     }
@@ -93,7 +81,7 @@ final class FairScheduler {
     private void endPass() {
         inPass = false;
         if (!waiting.isEmpty()) {
-            passes.inTheNext(turns);
+            inNextPass.execute(turns);
         }
     }
 

@@ -1,18 +1,14 @@
 package io.railhead.gateway.frontdoor;
 
 import io.railhead.gateway.admission.Admission;
-import io.railhead.gateway.admission.Permit;
 import io.railhead.gateway.admission.TenantInFlight;
 import io.railhead.gateway.authorization.AccessControl;
-import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.http.HttpDate;
 import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.metrics.Metrics;
-import io.railhead.gateway.object.read.HitLookup;
 import io.railhead.gateway.operation.Router;
 import io.railhead.gateway.request.Address;
-import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.Query;
 import io.railhead.gateway.s3.S3Error;
@@ -23,8 +19,6 @@ import io.vertx.core.Context;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.internal.ContextInternal;
 import java.time.InstantSource;
-import java.util.Map;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,7 +32,6 @@ public final class FrontDoor {
     private final AccessControl access;
     private final Router router;
     private final OwnPaths paths;
-    private final HitLookup hitLookup;
     private final Logs logs;
     private final HttpDate date = new HttpDate(InstantSource.system());
 
@@ -46,29 +39,17 @@ public final class FrontDoor {
     public record Logs(Metrics metrics, AccessLog accessLog) {}
 
     public FrontDoor(RequestVerifier verifier, Admission admission, AccessControl access,
-            Router router, OwnPaths paths, HitLookup hitLookup, Logs logs) {
+            Router router, OwnPaths paths, Logs logs) {
         this.verifier = verifier;
         this.admission = admission;
         this.access = access;
         this.router = router;
         this.paths = paths;
-        this.hitLookup = hitLookup;
         this.logs = logs;
     }
 
     /**
-     * Returns a hit handler for the current event loop.
-     *
-     * @param standingAside true while Vert.x must serve every request
-     */
-    HttpHitHandler hits(FairScheduler fairScheduler, BooleanSupplier standingAside) {
-        return new HttpHitHandler(this, hitLookup, fairScheduler, standingAside, logs.metrics(),
-                logs.accessLog(), date);
-    }
-
-    /**
-     * @param verifiedRequest the result of {@link #verify}; null if the request was not verified
-     *            yet
+     * @param verifiedRequest the result of the hit path; null if the request was not verified yet
      */
     void handle(HttpServerRequest http, Context context, FairScheduler fairScheduler,
             @Nullable VerifiedRequest verifiedRequest) {
@@ -79,7 +60,7 @@ public final class FrontDoor {
         }
         HttpExchange httpExchange = new HttpExchange(http, context, logs.metrics(),
                 logs.accessLog(), date,
-                RequestIds.next());
+                HttpExchange.newId());
         httpExchange.attempt(() -> admit(httpExchange, http, fairScheduler, verifiedRequest));
     }
 
@@ -108,7 +89,7 @@ public final class FrontDoor {
         UnsignedEndpoint sts = paths.stsOf(head, address);
         if (sts != null) {
             sts.handle(httpExchange, head);
-        } else if (InternalEndpoint.isIn(head.rawPath(), address)) {
+        } else if (paths.isInternal(head, address)) {
             own(httpExchange, head, fairScheduler);
         } else if (dialect != null) {
             httpExchange.describe("Pairing", head.rawPath());
@@ -135,35 +116,6 @@ public final class FrontDoor {
     private void admit(HttpExchange httpExchange, S3Request request, FairScheduler fairScheduler) {
         enter(httpExchange, request.authentication(), fairScheduler,
                 () -> route(httpExchange, request));
-    }
-
-    /**
-     * Verifies a request that goes to a store; null for all others.
-     *
-     * @param peer the sender, by address alone
-     * @throws S3Refusal if the request is invalid; {@link #handle} turns that into a response
-     */
-    @Nullable
-    S3Request verify(String method, String uri,
-            Iterable<Map.Entry<String, String>> fields, RequestSource peer) {
-        RequestHead head = verifier.head(method, uri, fields, peer.secure());
-        Address address = verifier.address(head);
-        return InternalEndpoint.isIn(head.rawPath(), address)
-                || paths.dialect(head, address) != null || paths.stsOf(head, address) != null
-                        ? null
-                        : verifier.verified(head, address, Query.require(head.rawQuery()), peer);
-    }
-
-    /** Plans the response if the object is cached and servable now; null otherwise. */
-    @Nullable
-    PlannedHit findHit(S3Request request) {
-        ReadPlan plan = hitLookup.find(request, PlannedHit.MOST_BYTES);
-        if (plan == null) {
-            return null;
-        }
-        TenantInFlight tenantInFlight = admission.share(request.authentication(), request.asker());
-        Permit permit = admission.tryEnter(tenantInFlight, plan.length());
-        return permit == null ? null : new PlannedHit(request, plan, permit);
     }
 
     private void enter(HttpExchange httpExchange, Authentication caller,
@@ -203,7 +155,6 @@ public final class FrontDoor {
                             + " must be signed, and the gateway must verify signatures.");
         }
         enter(httpExchange, authentication, fairScheduler,
-                () -> InternalEndpoint.require(paths.signed(), name)
-                        .handle(httpExchange, signed, query));
+                () -> paths.requireSigned(name).handle(httpExchange, signed, query));
     }
 }

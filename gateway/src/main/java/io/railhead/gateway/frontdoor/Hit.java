@@ -7,13 +7,15 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.handler.ssl.SslHandler;
 import io.railhead.cache.memory.PageSlice;
+import io.railhead.gateway.admission.Permit;
 import io.railhead.gateway.delivery.AnswerHead;
 import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.delivery.ReadPlan;
-import io.railhead.gateway.log.AccessLog;
+import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.log.HttpAccess;
 import io.railhead.gateway.request.S3Request;
 import io.vertx.core.MultiMap;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,34 +27,35 @@ import org.jspecify.annotations.Nullable;
  * kernel has taken the last byte, or the connection fails. The connection's event loop only.
  */
 final class Hit implements ChannelFutureListener, HttpAccess.Talk {
-    private final PlannedHit planned;
-    private final String requestId;
-    private final Channel connection;
-    private final long arrivedAtNanos;
-    private final HitCounts counts;
-    private final AccessLog log;
+    private final S3Request request;
+    private final ReadPlan plan;
+    private final Permit permit;
     private final PageSlice[] slices;
+    private final Channel connection;
+    private final HitLogs logs;
+    private final long arrivedAtNanos;
     private final long headNanos;
+    private final String requestId = HttpExchange.newId();
 
     /** @param ownedSlices the bytes of the plan */
-    Hit(PlannedHit planned, String requestId, Channel connection, long arrivedAtNanos,
-            HitCounts counts, AccessLog log, PageSlice[] ownedSlices) {
-        this.planned = planned;
-        this.requestId = requestId;
-        this.connection = connection;
-        this.arrivedAtNanos = arrivedAtNanos;
-        this.counts = counts;
-        this.log = log;
+    Hit(S3Request request, ReadPlan plan, Permit ownedPermit, PageSlice[] ownedSlices,
+            Channel connection, HitLogs logs, long arrivedAtNanos) {
+        this.request = request;
+        this.plan = plan;
+        this.permit = ownedPermit;
         this.slices = ownedSlices;
+        this.connection = connection;
+        this.logs = logs;
+        this.arrivedAtNanos = arrivedAtNanos;
         this.headNanos = System.nanoTime() - arrivedAtNanos;
     }
 
     S3Request request() {
-        return planned.request();
+        return request;
     }
 
     ReadPlan plan() {
-        return planned.plan();
+        return plan;
     }
 
     String requestId() {
@@ -61,12 +64,15 @@ final class Hit implements ChannelFutureListener, HttpAccess.Talk {
 
     /** Copies the body behind the bytes that the target holds already. */
     ByteBuf copyTo(ByteBuf target) {
+        int at = target.writerIndex();
+        MemorySegment room = MemorySegment
+                .ofBuffer(target.internalNioBuffer(at, (int) plan.length()));
+        long copied = 0;
         for (PageSlice slice : slices) {
-            for (ByteBuffer bytes : slice.buffers()) {
-                target.writeBytes(bytes);
-            }
+            slice.copyTo(room, copied);
+            copied += slice.length();
         }
-        return target;
+        return target.writerIndex(at + (int) copied);
     }
 
     /** Wraps the body's pages without a copy; valid until the leases end. */
@@ -81,7 +87,7 @@ final class Hit implements ChannelFutureListener, HttpAccess.Talk {
     }
 
     void begun() {
-        counts.begun(bucket(), plan().length());
+        logs.begun(bucket(), plan.length());
     }
 
     /** Releases the leases and the permit; no byte of the response is written any more. */
@@ -89,47 +95,46 @@ final class Hit implements ChannelFutureListener, HttpAccess.Talk {
         for (PageSlice slice : slices) {
             slice.close();
         }
-        planned.ownedPermit().close();
+        permit.close();
     }
 
     private String bucket() {
-        return String.valueOf(planned.request().address().bucket());
+        return String.valueOf(request.address().bucket());
     }
 
     @Override
     public void operationComplete(ChannelFuture written) {
         giveBack();
         long nanos = System.nanoTime() - arrivedAtNanos;
-        counts.ended(bucket(), status(), nanos);
-        if (log.isOn()) {
-            new HttpAccess(this, requestId, planned.request().address(),
-                    planned.request().query(), planned.request(), "", null,
-                    new HttpAccess.Times(nanos, headNanos)).writeTo(log);
+        logs.ended(bucket(), status(), nanos);
+        if (logs.accessLog().isOn()) {
+            new HttpAccess(this, requestId, request.address(), request.query(), request, "", null,
+                    new HttpAccess.Times(nanos, headNanos)).writeTo(logs.accessLog());
         }
     }
 
     @Override
     public String method() {
-        return planned.request().method();
+        return request.method();
     }
 
     @Override
     public String uri() {
-        String query = planned.request().head().rawQuery();
-        String path = planned.request().head().rawPath();
+        String query = request.head().rawQuery();
+        String path = request.head().rawPath();
         return query == null ? path : path + '?' + query;
     }
 
     @Override
     public @Nullable String header(String name) {
-        return planned.request().header(name);
+        return request.header(name);
     }
 
     @Override
     public @Nullable String peer() {
-        return planned.request().asker().source() == null
+        return request.asker().source() == null
                 ? null
-                : planned.request().asker().source().getHostAddress();
+                : request.asker().source().getHostAddress();
     }
 
     @Override
@@ -140,18 +145,18 @@ final class Hit implements ChannelFutureListener, HttpAccess.Talk {
 
     @Override
     public int status() {
-        return planned.plan().status();
+        return plan.status();
     }
 
     @Override
     public @Nullable String answerHeader(String name) {
         MultiMap fields = MultiMap.caseInsensitiveMultiMap().add("x-amz-request-id", requestId);
-        AnswerHead.forEach(planned.request(), planned.plan(), CacheResult.HIT, fields::set);
+        AnswerHead.forEach(request, plan, CacheResult.HIT, fields::set);
         return fields.get(name);
     }
 
     @Override
     public long bodyBytes() {
-        return planned.plan().length();
+        return plan.length();
     }
 }

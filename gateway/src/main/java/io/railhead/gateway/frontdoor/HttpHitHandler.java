@@ -1,12 +1,10 @@
 package io.railhead.gateway.frontdoor;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelPipeline;
-import io.netty.channel.ChannelPromise;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpMethod;
@@ -17,18 +15,19 @@ import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.timeout.IdleStateHandler;
 import io.netty.util.ReferenceCountUtil;
 import io.railhead.cache.memory.PageSlice;
+import io.railhead.gateway.admission.Admission;
+import io.railhead.gateway.admission.Permit;
 import io.railhead.gateway.delivery.AnswerHead;
 import io.railhead.gateway.delivery.CacheResult;
+import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.http.HttpDate;
 import io.railhead.gateway.http.HttpExchange;
-import io.railhead.gateway.log.AccessLog;
-import io.railhead.gateway.metrics.Metrics;
-import io.railhead.gateway.object.read.HitLookup;
 import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Refusal;
 import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpServerRequest;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.BooleanSupplier;
@@ -42,7 +41,7 @@ import org.slf4j.LoggerFactory;
  * unchanged. Used by one event loop only.
  *
  * <pre>
- *   bytes ─▶ decoder ─▶ Lane ──another, or one not answered yet──▶ … ─▶ Answers ─▶ Vert.x
+ *   bytes ─▶ decoder ─▶ Lane ──another, or one not answered yet──▶ … ─▶ Vert.x
  *                        │ a hit                                          │
  *   bytes ◀──────────────┴────────────────── encoder ◀────────────────────┘
  * </pre>
@@ -53,33 +52,32 @@ final class HttpHitHandler {
      * Bodies up to this size are copied into the head's buffer: one write is cheaper than a gather.
      */
     private static final long MOST_COPIED_BYTES = 8 << 10;
+    /**
+     * The longest response. Above this size copying dominates, and one write could exceed the idle
+     * timeout.
+     */
+    private static final long MOST_BYTES = 256 << 10;
     /** The limit for one connection: each response holds a permit until its client has read all. */
     private static final int MOST_WRITING = 16;
 
-    private final FrontDoor door;
-    private final HitLookup held;
+    private final HitServices services;
     private final FairScheduler fairScheduler;
     private final BooleanSupplier standingAside;
-    private final HitCounts counts;
-    private final AccessLog log;
-    private final HttpDate date;
+    private final HitLogs logs;
+    private final HttpDate date = new HttpDate(InstantSource.system());
     private final HeadBytes head = new HeadBytes();
     private final @Nullable PageSlice[] slices;
     /** The verification of the request that is being handed to Vert.x at this moment. */
     private @Nullable VerifiedRequest verifiedRequest;
 
-    HttpHitHandler(FrontDoor door, HitLookup held, FairScheduler fairScheduler,
-            BooleanSupplier standingAside,
-            Metrics metrics,
-            AccessLog log, HttpDate date) {
-        this.door = door;
-        this.held = held;
+    /** @param standingAside true while Vert.x must serve every request */
+    HttpHitHandler(HitServices services, FairScheduler fairScheduler,
+            BooleanSupplier standingAside) {
+        this.services = services;
         this.fairScheduler = fairScheduler;
         this.standingAside = standingAside;
-        this.counts = new HitCounts(metrics);
-        this.log = log;
-        this.date = date;
-        this.slices = new @Nullable PageSlice[(int) (PlannedHit.MOST_BYTES / held.pageBytes())
+        this.logs = new HitLogs(services.logs());
+        this.slices = new @Nullable PageSlice[(int) (MOST_BYTES / services.lookup().pageBytes())
                 + 2];
     }
 
@@ -91,41 +89,33 @@ final class HttpHitHandler {
     }
 
     /**
-     * Adds the handlers of a connection, before its first byte.
+     * Adds the handler of a connection, before its first byte.
      *
-     * @param last the handler that serves everything else
      * @param peer the client's address
      */
-    void serve(ChannelHandlerContext last, RequestSource peer, MinimumRateGuard pace,
-            Connections.Waiting place) {
-        ChannelPipeline pipeline = last.pipeline();
-        Lane lane = new Lane(peer, pace, place, pipeline.get(IdleStateHandler.class));
-        pipeline.addAfter(pipeline.context(HttpRequestDecoder.class).name(), null, lane);
-        pipeline.addBefore(last.name(), null, lane.new Answers());
+    void serve(ChannelPipeline pipeline, RequestSource peer, ConnectionState state,
+            MinimumRateGuard pace) {
+        pipeline.addAfter(pipeline.context(HttpRequestDecoder.class).name(), null,
+                new Lane(peer, state, pace, pipeline.get(IdleStateHandler.class)));
     }
 
     /** The requests of one connection. Reads them as decoded, and writes past the encoder. */
     private final class Lane extends ChannelInboundHandlerAdapter {
         private final RequestSource peer;
+        private final ConnectionState state;
         private final MinimumRateGuard pace;
-        private final Connections.Waiting place;
         private final @Nullable IdleStateHandler idle;
-        /**
-         * Requests that went on to Vert.x and have no complete response yet; later ones must not
-         * overtake.
-         */
-        private int unanswered;
         /** The decoder has still to deliver the end of a request that was answered already. */
         private boolean endFollows;
         private boolean unflushed;
         private int writing;
         private final ChannelFutureListener written = _ -> written();
 
-        Lane(RequestSource peer, MinimumRateGuard pace, Connections.Waiting place,
+        Lane(RequestSource peer, ConnectionState state, MinimumRateGuard pace,
                 @Nullable IdleStateHandler idle) {
             this.peer = peer;
+            this.state = state;
             this.pace = pace;
-            this.place = place;
             this.idle = idle;
         }
 
@@ -154,7 +144,7 @@ final class HttpHitHandler {
         }
 
         private boolean mayTry(ChannelHandlerContext context, HttpRequest request) {
-            return unanswered == 0 && writing < MOST_WRITING && isPlain(request)
+            return state.isAnswered() && writing < MOST_WRITING && isPlain(request)
                     && context.channel().isWritable()
                     && !HttpExchange.isEnding(context.channel()) && !standingAside.getAsBoolean()
                     && fairScheduler.isFree();
@@ -163,7 +153,9 @@ final class HttpHitHandler {
         private VerifiedRequest verify(HttpRequest request) {
             try {
                 return new VerifiedRequest(request.headers(),
-                        door.verify("GET", request.uri(), request.headers(), peer), null);
+                        services.verifier()
+                                .verify("GET", request.uri(), request.headers(), peer),
+                        null);
             } catch (S3Refusal e) {
                 return new VerifiedRequest(request.headers(), null, e);
             }
@@ -171,7 +163,6 @@ final class HttpHitHandler {
 
         /** Hands the request to Vert.x, and forgets its verification once Vert.x has begun it. */
         private void handOn(ChannelHandlerContext context, HttpRequest request) {
-            unanswered++;
             try {
                 context.fireChannelRead(request);
             } finally {
@@ -200,29 +191,31 @@ final class HttpHitHandler {
             return false;
         }
 
+        /** Leases the object's bytes if they are cached, servable now and admitted; else null. */
         private @Nullable Hit findHit(ChannelHandlerContext context, S3Request asked,
                 long arrivedAtNanos) {
-            PlannedHit planned = door.findHit(asked);
-            if (planned == null) {
+            ReadPlan plan = services.lookup().find(asked, MOST_BYTES);
+            Permit permit = plan == null ? null : tryEnter(asked, plan);
+            if (plan == null || permit == null) {
                 return null;
             }
             int count = -1;
             try {
-                count = held.tryLease(planned.plan(), slices);
+                count = services.lookup().tryLease(plan, slices);
             } finally {
                 if (count < 0) {
-                    planned.ownedPermit().close();
+                    permit.close();
                 }
             }
             return count < 0
                     ? null
-                    : new Hit(planned, RequestIds.next(), context.channel(), arrivedAtNanos,
-                            counts, log, leased(count));
+                    : new Hit(asked, plan, permit, leased(count), context.channel(), logs,
+                            arrivedAtNanos);
         }
 
         private void failed(Throwable thrown) {
             LOG.warn("a hit could not be answered", thrown);
-            counts.failed();
+            logs.failed();
         }
 
         private void write(ChannelHandlerContext context, Hit ownedHit) {
@@ -274,23 +267,10 @@ final class HttpHitHandler {
          */
         private void noted(ChannelHandlerContext context, long bytes) {
             pace.wrote(context, bytes);
-            place.asked();
+            state.answered(context.channel());
             if (idle != null) {
                 idle.resetReadTimeout();
                 idle.resetWriteTimeout();
-            }
-        }
-
-        /** Counts the ends of Vert.x's responses. */
-        private final class Answers extends ChannelDuplexHandler {
-
-            @Override
-            public void write(ChannelHandlerContext context, Object message,
-                    ChannelPromise written) {
-                if (AnswerEnd.is(message)) {
-                    unanswered--;
-                }
-                var _ = context.write(message, written);
             }
         }
     }
@@ -308,6 +288,12 @@ final class HttpHitHandler {
                 && keepsConnection(headers.getAll(HttpHeaderNames.CONNECTION))
                 && FramingCheck.problem(headers, io.vertx.core.http.HttpVersion.HTTP_1_1,
                         request.uri()) == null;
+    }
+
+    private @Nullable Permit tryEnter(S3Request asked, ReadPlan plan) {
+        Admission admission = services.admission();
+        return admission.tryEnter(admission.share(asked.authentication(), asked.asker()),
+                plan.length());
     }
 
     private static boolean keepsConnection(List<String> options) {

@@ -1,6 +1,8 @@
 package io.railhead.gateway.frontdoor;
 
 import io.railhead.gateway.request.Address;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.gateway.s3.sigv4.RequestHead;
 import java.util.Locale;
 import java.util.Map;
@@ -34,6 +36,30 @@ public record OwnPaths(Map<String, InternalEndpoint> signed, Map<String, Unsigne
         String type = head.headers().get("content-type");
         return head.method().equals("POST") && head.rawPath().equals("/") && type != null
                 && type.toLowerCase(Locale.ROOT).startsWith("application/x-www-form-urlencoded");
+    }
+
+    /** Returns whether a request is one of these paths', and so for no store. */
+    boolean isOwn(RequestHead head, Address address) {
+        return isInternal(head, address) || dialect(head, address) != null
+                || stsOf(head, address) != null;
+    }
+
+    /**
+     * Returns whether a path is below the prefix. Behind a bucket's host name every path is a key.
+     */
+    boolean isInternal(RequestHead head, Address address) {
+        return head.rawPath().startsWith(InternalEndpoint.PREFIX)
+                && InternalEndpoint.PREFIX.equals("/" + address.bucket() + "/");
+    }
+
+    /** Returns the signed endpoint of this name; refuses the request if there is none. */
+    InternalEndpoint requireSigned(String name) {
+        InternalEndpoint endpoint = signed.get(name);
+        if (endpoint == null) {
+            throw new S3Refusal(S3Error.METHOD_NOT_ALLOWED,
+                    "There is nothing at " + InternalEndpoint.PREFIX + name + ".");
+        }
+        return endpoint;
     }
 
     /**

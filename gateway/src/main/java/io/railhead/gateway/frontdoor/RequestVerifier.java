@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the head of a request, verifies its signature, and finds its store by the rules. An invalid
@@ -27,20 +28,40 @@ public final class RequestVerifier {
             "PATCH", "OPTIONS");
 
     private final RequestAuthenticator authenticator;
+    private final OwnPaths paths;
     private final Routes routes;
     private final List<String> domains;
     private final InstantSource clock;
 
     /**
+     * A verifier by the current rules.
+     *
+     * @param paths requests for the gateway itself, which are not verified as a store's
      * @param domains host names of buckets end with one of these
      * @param clock the clock that dates of signatures are compared with
      */
-    public RequestVerifier(RequestAuthenticator authenticator, Routes routes,
+    public RequestVerifier(RequestAuthenticator authenticator, OwnPaths paths, Routes routes,
             List<String> domains, InstantSource clock) {
         this.authenticator = authenticator;
+        this.paths = paths;
         this.routes = routes;
         this.domains = List.copyOf(domains);
         this.clock = clock;
+    }
+
+    /**
+     * Verifies a request that goes to a store; null for all others.
+     *
+     * @param peer the sender, by address alone
+     */
+    @Nullable
+    S3Request verify(String method, String uri, Iterable<Map.Entry<String, String>> fields,
+            RequestSource peer) {
+        RequestHead head = head(method, uri, fields, peer.secure());
+        Address address = address(head);
+        return paths.isOwn(head, address)
+                ? null
+                : verified(head, address, Query.require(head.rawQuery()), peer);
     }
 
     /** Verifies the signature and finds the store; returns the whole request. */
@@ -59,10 +80,8 @@ public final class RequestVerifier {
         RequestTarget target = target(uri, secure);
         String path = target.pathAndQuery();
         int mark = path.indexOf('?');
-        Headers.Builder headers = Headers.builder();
-        fields.forEach(field -> headers.add(field.getKey(), field.getValue()));
         RequestHead head = new RequestHead(method, mark < 0 ? path : path.substring(0, mark),
-                mark < 0 ? null : path.substring(mark + 1), headers.build());
+                mark < 0 ? null : path.substring(mark + 1), Headers.copyOf(fields));
         return target.authority() == null ? head : withHost(head, target.authority());
     }
 

@@ -56,6 +56,7 @@ public final class S3Listener {
 
     private final Vertx vertx;
     private final FrontDoor door;
+    private final HitServices hits;
     private final Metrics metrics;
     private final HttpServerOptions options;
     private final Duration headerTimeout;
@@ -65,15 +66,16 @@ public final class S3Listener {
     private BooleanSupplier leaving = () -> false;
     private BooleanSupplier traced = () -> false;
 
-    public S3Listener(Vertx vertx, FrontDoor door, Metrics metrics, Connections connections,
+    public S3Listener(Vertx vertx, FrontDoor door, HitServices hits, Connections connections,
             GatewayConfig.Gateway settings) {
         Duration idleTimeout = settings.idleTimeout();
         this.connections = connections;
         this.pace = MinimumRateGuard.Limit.of(settings.minRate().bytes(), idleTimeout);
-        this.metrics = metrics;
+        this.metrics = hits.logs().metrics();
         this.headerTimeout = settings.headerTimeout();
         this.vertx = vertx;
         this.door = door;
+        this.hits = hits;
         this.options = new HttpServerOptions().setMaxHeaderSize((int) settings.maxHeader().bytes())
                 .setMaxInitialLineLength(MAX_REQUEST_LINE_BYTES)
                 .setIdleTimeout((int) idleTimeout.toMillis())
@@ -124,7 +126,7 @@ public final class S3Listener {
         Connections.OfLoop ofLoop = connections.new OfLoop();
         FairScheduler fairScheduler = FairScheduler
                 .of(((ContextInternal) context).nettyEventLoop());
-        HttpHitHandler httpHitHandler = door.hits(fairScheduler,
+        HttpHitHandler httpHitHandler = new HttpHitHandler(hits, fairScheduler,
                 () -> leaving.getAsBoolean() || traced.getAsBoolean());
         HttpServer server = vertx.createHttpServer(options)
                 .requestHandler(request -> handle(request, context, fairScheduler,
@@ -161,20 +163,18 @@ public final class S3Listener {
         }
         LingeringClose.guard(pipeline);
         pipeline.addBefore(context.name(), null, gathering);
-        pipeline.addBefore(context.name(), null, new IdleExemption());
         MinimumRateGuard minimumRateGuard = new MinimumRateGuard(pace,
                 reason -> metrics.closedConnections.labels(reason).inc());
         pipeline.addBefore(context.name(), null, minimumRateGuard);
         pipeline.addBefore(context.name(), null, new HeapCopyHandler());
-        StrictDecoder.replaceIn(pipeline, options);
-        Connections.Waiting place = ofLoop.add(context);
+        StrictDecoder.replaceIn(pipeline, options, headerTimeout,
+                metrics.closedConnections.labels("slow_head")::inc);
+        ConnectionState state = ofLoop.add(context);
         SocketAddress peer = connection.remoteAddress();
-        httpHitHandler.serve(context,
+        httpHitHandler.serve(pipeline,
                 RequestSource.anonymous(peer == null ? null : peer.hostAddress(),
                         connection.isSsl()),
-                minimumRateGuard, place);
-        HeadDeadline.guard(pipeline, headerTimeout,
-                metrics.closedConnections.labels("slow_head")::inc);
+                state, minimumRateGuard);
     }
 
     /**
@@ -190,7 +190,7 @@ public final class S3Listener {
                 ((HttpServerConnection) request.connection()).channelHandlerContext().channel(),
                 () -> true);
         S3Refusal error = refusal(request.decoderResult().cause());
-        String requestId = RequestIds.next();
+        String requestId = HttpExchange.newId();
         metrics.failed(requestId, error.error().code(), error.status(), "unknown", "");
         request.response()
                 .setStatusCode(error.status())

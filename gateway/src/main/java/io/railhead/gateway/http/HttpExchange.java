@@ -32,8 +32,10 @@ import io.vertx.core.http.impl.HttpServerConnection;
 import io.vertx.core.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -53,6 +55,7 @@ public final class HttpExchange implements ResponseSink {
             .createOptimized("x-amz-request-id");
     public static final CharSequence REQUEST_ID = HttpHeaders
             .createOptimized("x-railhead-request-id");
+    private static final HexFormat UPPER_CASE = HexFormat.of().withUpperCase();
     private static final AttributeKey<Boolean> ENDING = AttributeKey.valueOf("railhead-ending");
     private static final String HOST_ID = "railhead";
     private static final long MAX_DRAINED_BYTES = 16 << 20;
@@ -100,6 +103,11 @@ public final class HttpExchange implements ResponseSink {
         response.exceptionHandler(cause -> closed());
         response.closeHandler(ignored -> closed());
         response.endHandler(ignored -> finish());
+    }
+
+    /** Returns a new request id in S3's format: 16 hex digits. */
+    public static String newId() {
+        return UPPER_CASE.toHexDigits(ThreadLocalRandom.current().nextLong());
     }
 
     /**

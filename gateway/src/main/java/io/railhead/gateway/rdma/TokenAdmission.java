@@ -69,6 +69,9 @@ public final class TokenAdmission {
     public Admission admit(S3Request request,
             TokenOperation tokenOperation,
             PeerConnection connection) {
+        if (!request.headers().anyName(Dialects::isHeader)) {
+            return new NoToken();
+        }
         return switch (dialects.recognise(tokenOperation, request::header)) {
             case Recognition.None _ -> new NoToken();
             case Recognition.Malformed(var _, var message) -> refuse("malformed",

@@ -43,13 +43,13 @@ final class AuthorizationCacheTest {
     @Test
     void whatWasAskedBeforeAPrincipalLostItsRightsIsNotRemembered() {
         long asked = nanos.incrementAndGet();
-        authorizationCache.grant(GRANT, asked, cache.generation(ID));
+        authorizationCache.grant(GRANT, asked, cache.writes().epoch(ID));
         assertThat(authorizationCache.isGranted(GRANT, RULE)).isTrue();
         authorizationCache.revokeAll("p");
         assertThat(authorizationCache.isGranted(GRANT, RULE)).isFalse();
-        authorizationCache.grant(GRANT, asked, cache.generation(ID));
+        authorizationCache.grant(GRANT, asked, cache.writes().epoch(ID));
         assertThat(authorizationCache.isGranted(GRANT, RULE)).isFalse();
-        authorizationCache.grant(GRANT, nanos.incrementAndGet(), cache.generation(ID));
+        authorizationCache.grant(GRANT, nanos.incrementAndGet(), cache.writes().epoch(ID));
         assertThat(authorizationCache.isGranted(GRANT, RULE)).isTrue();
     }
 
@@ -69,7 +69,8 @@ final class AuthorizationCacheTest {
     private long rememberedOf(int yeses) {
         IntStream.range(0, yeses)
                 .forEach(
-                        i -> authorizationCache.grant(grant(i), nanos.get(), cache.generation(ID)));
+                        i -> authorizationCache.grant(grant(i), nanos.get(),
+                                cache.writes().epoch(ID)));
         return IntStream.range(0, 100_000)
                 .filter(i -> authorizationCache.isGranted(grant(i), RULE))
                 .count();

@@ -9,6 +9,7 @@ import io.railhead.cache.ObjectId;
 import io.railhead.cache.ObjectMetadata;
 import io.railhead.cache.ObjectVersion;
 import io.railhead.cache.WriteOutcome;
+import io.railhead.cache.Writes;
 import io.railhead.cache.memory.LeakCheck;
 import io.railhead.cache.memory.MemoryConfig;
 import io.railhead.cache.memory.PageMemory;
@@ -126,7 +127,7 @@ class ChannelHitHandlerTest {
         ObjectMetadata metadata = new ObjectMetadata(
                 new ObjectVersion(id, "\"etag\"", "", size),
                 Map.of("last-modified", "Fri, 20 Nov 2026 00:00:00 GMT"), nowNanos,
-                cache.generation(id));
+                cache.writes().epoch(id));
         cache.discover(id, "", flight -> {
             var sink = flight.found(metadata, 0, size);
             if (sink != null) {
@@ -134,7 +135,7 @@ class ChannelHitHandlerTest {
                 sink.complete();
             }
         });
-        authorizationCache.grant(known.grant(), nowNanos, cache.generation(known.id()));
+        authorizationCache.grant(known.grant(), nowNanos, cache.writes().epoch(known.id()));
         return known;
     }
 
@@ -193,7 +194,7 @@ class ChannelHitHandlerTest {
         nowNanos += 1;
         assertThat(serve(known, RequestRange.ALL)).isTrue();
         nowNanos += BOUND_NANOS;
-        authorizationCache.grant(known.grant(), nowNanos, cache.generation(known.id()));
+        authorizationCache.grant(known.grant(), nowNanos, cache.writes().epoch(known.id()));
         assertThat(serve(known, RequestRange.ALL)).isFalse();
     }
 
@@ -205,7 +206,7 @@ class ChannelHitHandlerTest {
     @Test
     void aKeyThatIsBeingWrittenIsAskedFor() throws Exception {
         CachedRoute known = held("fixed", SIZE);
-        ObjectCache.Write write = cache.beginWrite(known.id());
+        Writes.Write write = cache.writes().begin(known.id());
         assertThat(serve(known, RequestRange.ALL)).isFalse();
         write.end(WriteOutcome.REFUSED);
     }
@@ -215,7 +216,7 @@ class ChannelHitHandlerTest {
         CachedRoute known = known("fixed", "key");
         ObjectMetadata metadata = new ObjectMetadata(
                 new ObjectVersion(known.id(), "\"etag\"", "", SIZE), Map.of(), nowNanos,
-                cache.generation(known.id()));
+                cache.writes().epoch(known.id()));
         cache.discover(known.id(), "", flight -> {
             var sink = flight.found(metadata, 0, PAGE);
             if (sink != null) {
@@ -223,7 +224,7 @@ class ChannelHitHandlerTest {
                 sink.complete();
             }
         });
-        authorizationCache.grant(known.grant(), nowNanos, cache.generation(known.id()));
+        authorizationCache.grant(known.grant(), nowNanos, cache.writes().epoch(known.id()));
         assertThat(serve(known, RequestRange.ALL)).isFalse();
         assertThat(serve(known, new RequestRange.Between(0, PAGE - 1))).isTrue();
     }

@@ -6,6 +6,7 @@ import io.railhead.cache.CacheConfig;
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.ObjectId;
 import io.railhead.cache.WriteOutcome;
+import io.railhead.cache.Writes;
 import io.railhead.cache.memory.MemoryConfig;
 import io.railhead.cache.memory.PageMemory;
 import io.railhead.gateway.authorization.AuthorizationKey;
@@ -47,7 +48,7 @@ final class NegativeCacheTest {
     }
 
     private void learn(Said said) {
-        negativeCache.learn(GRANT, said, nanos.get(), cache.generation(ID));
+        negativeCache.learn(GRANT, said, nanos.get(), cache.writes().epoch(ID));
     }
 
     private boolean isAbsent(Freshness freshness) {
@@ -92,7 +93,7 @@ final class NegativeCacheTest {
     @Test
     void aWriteEndsIt() {
         learn(Said.BY_CODE);
-        ObjectCache.Write write = cache.beginWrite(ID);
+        Writes.Write write = cache.writes().begin(ID);
         assertThat(isAbsent(new Freshness.Immutable())).isFalse();
         learn(Said.BY_CODE);
         write.end(WriteOutcome.DONE);
@@ -103,13 +104,13 @@ final class NegativeCacheTest {
     void soDoesAWriteOfTheBucket() {
         learn(Said.BY_CODE);
         nanos.incrementAndGet();
-        cache.endBucketWrite("store", "bucket", WriteOutcome.DONE);
+        cache.writes().endInBucket("store", "bucket", WriteOutcome.DONE);
         assertThat(isAbsent(new Freshness.Immutable())).isFalse();
     }
 
     @Test
     void nothingIsRememberedWhileAWriteMayStillHappen() {
-        cache.beginWrite(ID).end(WriteOutcome.UNKNOWN);
+        cache.writes().begin(ID).end(WriteOutcome.UNKNOWN);
         learn(Said.BY_CODE);
         assertThat(isAbsent(new Freshness.Exclusive(Duration.ofDays(1)))).isFalse();
     }

@@ -30,7 +30,8 @@ class FairSchedulerTest {
     private final TenantInFlight flood = share("192.0.2.1");
     private final TenantInFlight good = share("192.0.2.2");
     private final Loop loop = new Loop();
-    private final FairScheduler fairScheduler = new FairScheduler(loop, () -> loop.nanos);
+    private final FairScheduler fairScheduler = new FairScheduler(loop.tail::add,
+            loop.tasks::add, () -> loop.nanos);
     private final List<String> served = new ArrayList<>();
 
     private TenantInFlight share(String address) {
@@ -39,20 +40,10 @@ class FairSchedulerTest {
     }
 
     /** What Netty's loops do: sockets, tasks, what was to be done when both are through. */
-    private static final class Loop implements FairScheduler.Passes {
+    private static final class Loop {
         private final Queue<Runnable> tasks = new ArrayDeque<>();
         private final Queue<Runnable> tail = new ArrayDeque<>();
         private long nanos;
-
-        @Override
-        public void afterThisOne(Runnable task) {
-            tail.add(task);
-        }
-
-        @Override
-        public void inTheNext(Runnable task) {
-            tasks.add(task);
-        }
 
         void pass(Runnable sockets) {
             sockets.run();

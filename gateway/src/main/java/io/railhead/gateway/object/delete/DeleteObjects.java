@@ -4,6 +4,7 @@ import io.railhead.backend.Payload;
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.ObjectId;
 import io.railhead.cache.WriteOutcome;
+import io.railhead.cache.Writes;
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.http.Operation;
@@ -122,7 +123,7 @@ public final class DeleteObjects implements Operation {
                     "The gateway's policy does not allow all of these deletions, and it cannot"
                             + " change what the client has signed.");
         }
-        List<ObjectCache.Write> writes = asked.stream()
+        List<Writes.Write> writes = asked.stream()
                 .map(entry -> ObjectWrite.begin(cache, request, id(request, entry)))
                 .toList();
         Consumer<Relay.Outcome> onOutcome = outcome -> writes

@@ -79,14 +79,13 @@ final class PassThroughRead {
     private boolean mayServe(ReadPlan plan) {
         boolean told = plan.status() == 206 || !AnswerHead.wantsChecksums(request)
                 || ObjectHeaders.isComplete(plan.metadata());
-        return told && !services.cache().isBeingWritten(id)
+        return told && !services.cache().writes().isOpen(id)
                 && services.cache().holds(plan.metadata().version(), plan.from(), plan.to());
     }
 
     /** @param held the plan to serve if the store confirms the version; null to ask for bytes */
     private void ask(@Nullable ReadPlan held) {
-        ObjectHeaders.Moment sent = new ObjectHeaders.Moment(services.nanoClock().getAsLong(),
-                services.cache().generation(id));
+        ObjectHeaders.Moment sent = services.now(id);
         send(held == null ? null : "If-None-Match", held)
                 .whenComplete(StoreAnswers.to(httpExchange, (answer, failure) -> {
                     if (failure != null) {

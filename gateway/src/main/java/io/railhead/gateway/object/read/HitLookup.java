@@ -47,7 +47,7 @@ public final class HitLookup {
             return null;
         }
         return access.allows(request) && !isReadOn(plan, request)
-                && services.mayServe(held, request, ReadRules.grant(request, id))
+                && ReadRules.mayServe(services, held, request, ReadRules.grant(request, id))
                         ? plan
                         : null;
     }

@@ -32,21 +32,18 @@ final class ObjectDiscovery implements DiscoverySource {
     private static final int MAX_DOCUMENT_BYTES = 4096;
 
     private final ReadContext scope;
-    private final ObjectProbe objectProbe;
     private final DiscoveryRange asked;
     private final ObjectRead read;
 
-    ObjectDiscovery(ReadContext scope, ObjectProbe objectProbe, DiscoveryRange asked,
-            ObjectRead read) {
+    ObjectDiscovery(ReadContext scope, DiscoveryRange asked, ObjectRead read) {
         this.scope = scope;
-        this.objectProbe = objectProbe;
         this.asked = asked;
         this.read = read;
     }
 
     @Override
     public void send(Flight flight) {
-        ObjectHeaders.Moment sent = objectProbe.now(scope.id());
+        ObjectHeaders.Moment sent = scope.services().now(scope.id());
         scope.request()
                 .route()
                 .backend()

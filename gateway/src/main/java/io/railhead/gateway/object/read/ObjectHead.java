@@ -4,7 +4,6 @@ import io.railhead.backend.Headers;
 import io.railhead.cache.ObjectId;
 import io.railhead.cache.ObjectMetadata;
 import io.railhead.gateway.authorization.AuthorizationKey;
-import io.railhead.gateway.delivery.AnswerHead;
 import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.freshness.NegativeCache;
@@ -48,7 +47,8 @@ public final class ObjectHead {
         ObjectId id = request.objectId();
         AuthorizationKey authorizationKey = ReadRules.grant(request, id);
         ObjectMetadata held = services.cache().find(id);
-        if (held != null && tellsAll(held) && mayServe(held, authorizationKey)) {
+        if (held != null && ReadRules.tellsAll(held, request)
+                && mayServe(held, authorizationKey)) {
             found(held, CacheResult.HIT);
             return;
         }
@@ -65,20 +65,11 @@ public final class ObjectHead {
                                 : new Probe.Unanswered(failure), held, authorizationKey)));
     }
 
-    /**
-     * Returns whether the metadata suffices: a GET's lacks checksums, so a client that wants them
-     * needs a HEAD.
-     */
-    private boolean tellsAll(ObjectMetadata held) {
-        return ObjectHeaders.isComplete(held) || !AnswerHead.wantsChecksums(request);
-    }
-
     private boolean mayServe(ObjectMetadata held, AuthorizationKey authorizationKey) {
         AuthorizationKey reader = ObjectHeaders.isGuarded(held)
                 ? authorizationKey.toDescribe()
                 : authorizationKey;
-        return !ReadRules.asksAnew(request)
-                && services.servability().allows(reader, request.route().rule(), held);
+        return ReadRules.mayDescribe(services, held, request, reader);
     }
 
     private void answer(Probe probe, @Nullable ObjectMetadata held,
@@ -113,7 +104,7 @@ public final class ObjectHead {
             found(held, CacheResult.HIT);
             return true;
         }
-        if (services.mayServeStale(held, request, authorizationKey)) {
+        if (ReadRules.mayServeStale(services, held, request, authorizationKey)) {
             found(held, CacheResult.STALE);
             return true;
         }

@@ -39,7 +39,7 @@ public final class ObjectProbe {
     private CompletionStage<Probe> send(S3Request request, ObjectId id,
             AuthorizationKey authorizationKey,
             boolean reads) {
-        ObjectHeaders.Moment sent = now(id);
+        ObjectHeaders.Moment sent = services.now(id);
         Backend backend = request.route().backend();
         return backend.send(Requests.head(request.objectTarget(), request.caller()))
                 .handle((answer, failure) -> failure != null
@@ -79,11 +79,6 @@ public final class ObjectProbe {
         }
         services.grants().revoke(authorizationKey);
         return new Probe.Refused(answer.status(), answer.headers());
-    }
-
-    ObjectHeaders.Moment now(ObjectId id) {
-        return new ObjectHeaders.Moment(services.nanoClock().getAsLong(),
-                services.cache().generation(id));
     }
 
     private Probe read(BackendResponse answer, ObjectId id, AuthorizationKey authorizationKey,

@@ -4,10 +4,8 @@ import io.railhead.backend.BackendResponse;
 import io.railhead.cache.Discovery;
 import io.railhead.cache.FillException;
 import io.railhead.cache.ObjectMetadata;
-import io.railhead.gateway.delivery.AnswerHead;
 import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.delivery.ReadPlan;
-import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.freshness.NegativeCache;
 import io.railhead.gateway.freshness.Probe;
 import io.railhead.gateway.relay.StoreErrors;
@@ -38,7 +36,6 @@ public final class ObjectRead {
     private static final int MAX_RESTARTS = 3;
 
     private final ReadServices services;
-    private final ObjectProbe objectProbe;
     private final ResponseSink responseSink;
     private final S3Request request;
     private final ReadContext scope;
@@ -48,7 +45,6 @@ public final class ObjectRead {
 
     public ObjectRead(ReadServices services, S3Request request, Destination destination) {
         this.services = services;
-        this.objectProbe = new ObjectProbe(services);
         this.responseSink = destination.requester();
         this.request = request;
         this.destination = destination;
@@ -76,7 +72,7 @@ public final class ObjectRead {
     }
 
     private boolean mayServe(ObjectMetadata held) {
-        return services.mayServe(held, request, scope.grant());
+        return ReadRules.mayServe(services, held, request, scope.grant());
     }
 
     private boolean isKnownToBeAbsent() {
@@ -94,7 +90,7 @@ public final class ObjectRead {
                 services.runBytes());
         services.cache()
                 .discover(scope.id(), ReadRules.tenant(request),
-                        new ObjectDiscovery(scope, objectProbe, asked, this))
+                        new ObjectDiscovery(scope, asked, this))
                 .whenComplete((discovery, failure) -> responseSink.executor()
                         .execute(() -> discovered(discovery)));
     }
@@ -120,9 +116,7 @@ public final class ObjectRead {
     }
 
     private void serveOrComplete(ObjectMetadata discovered) {
-        boolean toldAll = ObjectHeaders.isComplete(discovered)
-                || !AnswerHead.wantsChecksums(request) || request.header("range") != null;
-        if (toldAll) {
+        if (ReadRules.tellsAll(discovered, request) || request.header("range") != null) {
             serve(discovered);
             return;
         }
@@ -141,7 +135,7 @@ public final class ObjectRead {
     }
 
     private void probe(Consumer<Probe> then) {
-        objectProbe.probe(request, scope.id(), scope.grant())
+        new ObjectProbe(services).probe(request, scope.id(), scope.grant())
                 .exceptionally(Probe.Unanswered::new)
                 .thenAccept(probe -> responseSink.executor().execute(() -> then.accept(probe)));
     }
@@ -174,7 +168,7 @@ public final class ObjectRead {
     }
 
     private boolean servedStale(@Nullable ObjectMetadata held) {
-        if (held == null || !services.mayServeStale(held, request, scope.grant())) {
+        if (held == null || !ReadRules.mayServeStale(services, held, request, scope.grant())) {
             return false;
         }
         cacheResult = CacheResult.STALE;

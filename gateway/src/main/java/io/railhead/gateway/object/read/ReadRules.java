@@ -2,10 +2,13 @@ package io.railhead.gateway.object.read;
 
 import io.railhead.backend.Headers;
 import io.railhead.cache.ObjectId;
+import io.railhead.cache.ObjectMetadata;
 import io.railhead.cache.ReadAhead;
 import io.railhead.gateway.authorization.AuthorizationKey;
 import io.railhead.gateway.config.CacheMode;
+import io.railhead.gateway.config.Rule;
 import io.railhead.gateway.delivery.AnswerHead;
+import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.identity.AccessKey;
 import io.railhead.gateway.identity.Principal;
 import io.railhead.gateway.request.S3Request;
@@ -87,6 +90,38 @@ public final class ReadRules {
             }
         });
         return anew[0];
+    }
+
+    /**
+     * Decides whether a GET is served without asking the store. An object that came by a ranged GET
+     * lacks its checksums: a client that wants checksums waits for a HEAD.
+     */
+    static boolean mayServe(ReadServices services, ObjectMetadata held, S3Request request,
+            AuthorizationKey reader) {
+        return tellsAll(held, request) && mayDescribe(services, held, request, reader);
+    }
+
+    /** Returns whether the metadata has all that the client wants, its checksums among it. */
+    static boolean tellsAll(ObjectMetadata held, S3Request request) {
+        return ObjectHeaders.isComplete(held) || !AnswerHead.wantsChecksums(request);
+    }
+
+    /** Decides the same for a client to which the checksums do not matter. */
+    static boolean mayDescribe(ReadServices services, ObjectMetadata held, S3Request request,
+            AuthorizationKey reader) {
+        return !asksAnew(request)
+                && services.servability().allows(reader, request.route().rule(), held);
+    }
+
+    /** Decides whether a cached object is served while the store is away, and counts it. */
+    static boolean mayServeStale(ReadServices services, ObjectMetadata held, S3Request request,
+            AuthorizationKey reader) {
+        Rule rule = request.route().rule();
+        boolean may = !asksAnew(request) && services.servability().allowsStale(reader, rule, held);
+        if (may) {
+            services.metrics().staleServed.labels(rule.backend()).inc();
+        }
+        return may;
     }
 
     /** Returns the sequential reader that the request belongs to. */

@@ -1,11 +1,8 @@
 package io.railhead.gateway.object.read;
 
 import io.railhead.cache.ObjectCache;
-import io.railhead.cache.ObjectMetadata;
+import io.railhead.cache.ObjectId;
 import io.railhead.gateway.authorization.AuthorizationCache;
-import io.railhead.gateway.authorization.AuthorizationKey;
-import io.railhead.gateway.config.Rule;
-import io.railhead.gateway.delivery.AnswerHead;
 import io.railhead.gateway.delivery.RdmaDeadlines;
 import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.freshness.NegativeCache;
@@ -13,7 +10,6 @@ import io.railhead.gateway.freshness.Revalidations;
 import io.railhead.gateway.freshness.Servability;
 import io.railhead.gateway.metrics.Metrics;
 import io.railhead.gateway.relay.Relay;
-import io.railhead.gateway.request.S3Request;
 import io.railhead.rdma.Fabric;
 import io.vertx.core.Vertx;
 import java.util.function.LongSupplier;
@@ -35,25 +31,9 @@ public record ReadServices(Vertx vertx, Servability servability, NegativeCache a
         return servability.nanoClock();
     }
 
-    /**
-     * Decides whether a GET is served without asking the store. An object that came by a ranged GET
-     * lacks its checksums: a client that wants checksums waits for a HEAD.
-     */
-    boolean mayServe(ObjectMetadata held, S3Request request, AuthorizationKey reader) {
-        return !ReadRules.asksAnew(request)
-                && (ObjectHeaders.isComplete(held) || !AnswerHead.wantsChecksums(request))
-                && servability.allows(reader, request.route().rule(), held);
-    }
-
-    /** Decides whether a cached object is served while the store is away, and counts it. */
-    boolean mayServeStale(ObjectMetadata held, S3Request request, AuthorizationKey reader) {
-        Rule rule = request.route().rule();
-        boolean may = !ReadRules.asksAnew(request)
-                && servability.allowsStale(reader, rule, held);
-        if (may) {
-            metrics.staleServed.labels(rule.backend()).inc();
-        }
-        return may;
+    /** Returns the present, to be passed back with what a request that is sent now learns. */
+    public ObjectHeaders.Moment now(ObjectId id) {
+        return new ObjectHeaders.Moment(nanoClock().getAsLong(), cache().writes().epoch(id));
     }
 
     /** Returns the same services with another fabric. */

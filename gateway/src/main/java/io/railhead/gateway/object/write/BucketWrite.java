@@ -33,8 +33,9 @@ public final class BucketWrite implements Operation {
     }
 
     private void ended(S3Request request, Relay.Outcome outcome) {
-        cache.endBucketWrite(request.route().backend().name(),
-                String.valueOf(request.address().bucket()),
-                ObjectWrite.outcomeOf(request, outcome));
+        cache.writes()
+                .endInBucket(request.route().backend().name(),
+                        String.valueOf(request.address().bucket()),
+                        ObjectWrite.outcomeOf(request, outcome));
     }
 }

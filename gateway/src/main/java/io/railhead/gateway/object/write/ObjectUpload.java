@@ -1,7 +1,7 @@
 package io.railhead.gateway.object.write;
 
-import io.railhead.cache.ObjectCache;
 import io.railhead.cache.WriteOutcome;
+import io.railhead.cache.Writes;
 import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.http.Operation;
 import io.railhead.gateway.object.read.ReadServices;
@@ -20,7 +20,7 @@ public final class ObjectUpload implements Operation {
     public void handle(HttpExchange httpExchange, S3Request request) {
         WriteThroughUpload kept = new WriteThroughUpload(services, httpExchange.executor(),
                 request);
-        ObjectCache.Write write = ObjectWrite.begin(services.cache(), request, request.objectId());
+        Writes.Write write = ObjectWrite.begin(services.cache(), request, request.objectId());
         try {
             services.relay()
                     .forward(httpExchange, request, kept::tap, outcome -> {
@@ -31,7 +31,7 @@ public final class ObjectUpload implements Operation {
                     });
         } catch (RuntimeException | Error e) {
             write.end(WriteOutcome.REFUSED);
-            kept.settle(null, ObjectCache.DISTURBED);
+            kept.settle(null, Writes.DISTURBED);
             throw e;
         }
     }

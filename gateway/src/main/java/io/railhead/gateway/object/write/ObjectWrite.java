@@ -4,6 +4,7 @@ import io.railhead.backend.BackendResponse;
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.ObjectId;
 import io.railhead.cache.WriteOutcome;
+import io.railhead.cache.Writes;
 import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.http.Operation;
 import io.railhead.gateway.relay.Relay;
@@ -25,7 +26,7 @@ public final class ObjectWrite implements Operation {
 
     @Override
     public void handle(HttpExchange httpExchange, S3Request request) {
-        ObjectCache.Write write = begin(cache, request, request.objectId());
+        Writes.Write write = begin(cache, request, request.objectId());
         try {
             relay.forward(httpExchange, request, outcome -> write.end(outcomeOf(request, outcome)));
         } catch (RuntimeException | Error e) {
@@ -35,16 +36,16 @@ public final class ObjectWrite implements Operation {
     }
 
     /** @param id the object that the request names, which need not be all that it changes */
-    public static ObjectCache.Write begin(ObjectCache cache, S3Request request, ObjectId id) {
-        ObjectCache.Write write = cache.beginWrite(id);
+    public static Writes.Write begin(ObjectCache cache, S3Request request, ObjectId id) {
+        Writes.Write write = cache.writes().begin(id);
         if (!request.hasStoresOwnHeader() && !KeyReadings.isAmbiguous(id.key())) {
             return write;
         }
         return outcome -> {
-            cache.endBucketWrite(id.backend(), id.bucket(), outcome);
+            cache.writes().endInBucket(id.backend(), id.bucket(), outcome);
             write.end(outcome);
             // The bytes that were sent need not be the key's content now.
-            return ObjectCache.DISTURBED;
+            return Writes.DISTURBED;
         };
     }
 

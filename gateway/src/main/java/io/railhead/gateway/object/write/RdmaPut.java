@@ -4,8 +4,8 @@ import io.railhead.backend.BackendRequest;
 import io.railhead.backend.BackendResponse;
 import io.railhead.backend.BodyDrain;
 import io.railhead.backend.Headers;
-import io.railhead.cache.ObjectCache;
 import io.railhead.cache.WriteOutcome;
+import io.railhead.cache.Writes;
 import io.railhead.gateway.delivery.RdmaSource;
 import io.railhead.gateway.object.read.ReadServices;
 import io.railhead.gateway.rdma.RdmaErrors;
@@ -99,7 +99,7 @@ public final class RdmaPut {
                                 .execute(() -> body.abort(new TransferException(
                                         TransferException.Reason.FENCED,
                                         "the deadline has passed"))));
-        ObjectCache.@Nullable Write write = beginWrite();
+        Writes.@Nullable Write write = beginWrite();
         WriteThroughUpload kept = new WriteThroughUpload(services, responseSink.executor(),
                 request);
         Publisher<ByteBuffer> passing = write == null ? body : kept.tap(body, buffer.length());
@@ -148,7 +148,7 @@ public final class RdmaPut {
     }
 
     /** A part changes no object until it is completed, so only PutObject counts as a write. */
-    private ObjectCache.@Nullable Write beginWrite() {
+    private Writes.@Nullable Write beginWrite() {
         return kind == TokenOperation.PART
                 ? null
                 : ObjectWrite.begin(services.cache(), request, request.objectId());

@@ -1,11 +1,11 @@
 package io.railhead.gateway.object.write;
 
 import io.railhead.backend.BackendResponse;
-import io.railhead.cache.ObjectCache;
 import io.railhead.cache.ObjectId;
 import io.railhead.cache.ObjectMetadata;
 import io.railhead.cache.ObjectVersion;
 import io.railhead.cache.StagedUpload;
+import io.railhead.cache.Writes;
 import io.railhead.gateway.config.CacheMode;
 import io.railhead.gateway.config.Rule;
 import io.railhead.gateway.freshness.Probe;
@@ -98,7 +98,7 @@ final class WriteThroughUpload {
         if (!upload.isWhole()) {
             return "no_memory";
         }
-        return generation == ObjectCache.DISTURBED ? "overtaken" : null;
+        return generation == Writes.DISTURBED ? "overtaken" : null;
     }
 
     private void confirm(StagedUpload upload, ObjectVersion uploaded, long generation) {

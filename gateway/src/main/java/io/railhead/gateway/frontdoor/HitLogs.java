@@ -3,14 +3,16 @@ package io.railhead.gateway.frontdoor;
 import io.prometheus.client.Counter;
 import io.prometheus.client.Histogram;
 import io.railhead.gateway.delivery.CacheResult;
+import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.metrics.Metrics;
 
-/** Counters of hits. Their series are looked up once. Any thread. */
-final class HitCounts {
+/** The metrics and the access log of hits. The series are looked up once. Any thread. */
+final class HitLogs {
     private static final String OPERATION = "GetObject";
     private static final String TRANSPORT = "http";
 
     private final Metrics metrics;
+    private final AccessLog accessLog;
     private final Counter.Child whole;
     private final Counter.Child partial;
     private final Histogram.Child seconds;
@@ -18,14 +20,19 @@ final class HitCounts {
     private final Counter.Child bytes;
     private final Counter.Child cacheHitBytes;
 
-    HitCounts(Metrics metrics) {
-        this.metrics = metrics;
+    HitLogs(FrontDoor.Logs logs) {
+        this.metrics = logs.metrics();
+        this.accessLog = logs.accessLog();
         this.whole = metrics.requests.labels(OPERATION, "200");
         this.partial = metrics.requests.labels(OPERATION, "206");
         this.seconds = metrics.seconds.labels(OPERATION);
         this.cacheHits = metrics.cacheResults.labels(CacheResult.HIT.label());
         this.bytes = metrics.deliveredBytes.labels(TRANSPORT);
         this.cacheHitBytes = metrics.cacheBytes.labels(CacheResult.HIT.label(), TRANSPORT);
+    }
+
+    AccessLog accessLog() {
+        return accessLog;
     }
 
     void begun(String bucket, long length) {
