@@ -158,7 +158,8 @@ public final class Gateway implements AutoCloseable, Readiness {
                     System::nanoTime, sheddingOf(cache, authorizationCache));
             opened(new HeapWatch(heap));
             Admission admission = new Admission(MachineLimits.of(config), heap::refusesRequests,
-                    metrics.refused);
+                    metrics.refused, metrics.rateLimited, nanoClock);
+            admission.limit(config.gateway().admission().rates());
             Connections connections = new Connections(MachineLimits.connections(config),
                     new RejectedConnections(metrics.closedConnections, System::nanoTime));
             metrics.register(new AdmissionCollector(admission, connections::open,

@@ -34,8 +34,9 @@ record ChannelGet(ChannelExchange exchange, S3Request request,
     @Override
     public void deliver(ObjectRead read, ReadPlan plan, CacheResult expected) {
         exchange.touch();
-        new RdmaGet(read, plan.clippedTo(buffer.length()), expected, buffer, new Told(exchange))
-                .start();
+        ReadPlan clipped = plan.clippedTo(buffer.length());
+        exchange.moves(clipped.length());
+        new RdmaGet(read, clipped, expected, buffer, new Told(exchange)).start();
     }
 
     private record Told(ChannelExchange exchange) implements RdmaGet.Client {

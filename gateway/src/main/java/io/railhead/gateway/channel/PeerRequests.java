@@ -66,7 +66,8 @@ final class PeerRequests {
         this.counts = counts;
         this.log = new ChannelLog(accessLog, channel.session(), requestSource);
         this.channelHitHandler = new ChannelHitHandler(services.reads().servability(),
-                services.windowBytes(), counts, log);
+                services.windowBytes(), counts, log,
+                bytes -> services.admission().charge(tenantInFlight, bytes));
     }
 
     /** Drops all cached routes, after rules or backends have changed. Any thread. */
@@ -197,8 +198,11 @@ final class PeerRequests {
 
     private void start(RequestView view, CachedRoute known, @Nullable RemoteBuffer window) {
         Request request = view.toRequest();
-        Permit permit = services.admission()
-                .enter(tenantInFlight, window == null ? 0 : window.length());
+        long most = window == null ? 0 : window.length();
+        Permit permit = services.admission().enterPassed(tenantInFlight, most);
+        if (request.operation().isWrite()) {
+            permit.charge(most);
+        }
         int id = request.id();
         long arrivedAtNanos = System.nanoTime();
         ChannelExchange exchange = new ChannelExchange(id, known.name().bucket(),
@@ -207,7 +211,7 @@ final class PeerRequests {
                     permit.close();
                     log.ended(request.operation(), known.name().bucket(), known.name().key(),
                             answer, arrivedAtNanos);
-                });
+                }, permit::charge);
         outstanding.put(id, exchange);
         exchange.execute(() -> serve(exchange, request, known, window));
     }

@@ -151,7 +151,8 @@ public final class ConfigLoader {
 
     private static Admission admission(Section section) throws ConfigException {
         Admission admission = new Admission(section.count("requests", 0, 0, 1 << 24),
-                section.bytes("bytes", "0"), section.count("connections", 0, 0, 1 << 24));
+                section.bytes("bytes", "0"), section.count("connections", 0, 0, 1 << 24),
+                TenantLoader.rates(section.section("rate")));
         section.close();
         return admission;
     }

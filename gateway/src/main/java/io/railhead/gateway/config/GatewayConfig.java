@@ -73,8 +73,9 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      * The limits of admission; 0 for the machine's default.
      *
      * @param bytes the most bytes of bodies in flight
+     * @param rates of tenants
      */
-    public record Admission(int requests, ByteCount bytes, int connections) {}
+    public record Admission(int requests, ByteCount bytes, int connections, RateLimits rates) {}
 
     /**
      * PEM files of the front door, read again when they change.

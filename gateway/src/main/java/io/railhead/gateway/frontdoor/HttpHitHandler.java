@@ -208,7 +208,7 @@ final class HttpHitHandler {
             }
             int count = -1;
             try {
-                count = held.tryLease(planned.plan(), slices);
+                count = taken(planned, held.tryLease(planned.plan(), slices));
             } finally {
                 if (count < 0) {
                     planned.ownedPermit().close();
@@ -218,6 +218,17 @@ final class HttpHitHandler {
                     ? null
                     : new Hit(planned, RequestIds.next(), context.channel(), arrivedAtNanos,
                             counts, log, leased(count));
+        }
+
+        /** Ends the leases of a hit that is above its tenant's rate, which Vert.x refuses. */
+        private int taken(PlannedHit planned, int count) {
+            if (count < 0 || planned.ownedPermit().tryTake(planned.plan().length())) {
+                return count;
+            }
+            for (PageSlice slice : leased(count)) {
+                slice.close();
+            }
+            return -1;
         }
 
         private void failed(Throwable thrown) {

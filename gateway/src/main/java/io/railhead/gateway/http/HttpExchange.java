@@ -181,6 +181,7 @@ public final class HttpExchange implements ResponseSink {
     public TenantInFlight enter(Admission admission, Authentication authentication) {
         TenantInFlight tenantInFlight = admission.share(authentication, asker(authentication));
         permit = admission.enter(tenantInFlight, declaredBytes());
+        chargeKnown(declaredBytes());
         return tenantInFlight;
     }
 
@@ -204,6 +205,21 @@ public final class HttpExchange implements ResponseSink {
     public void moves(long bytes) {
         if (permit != null) {
             permit.holds(bytes);
+            chargeKnown(bytes);
+        }
+    }
+
+    /** Updates the permit to the number of bytes that the request holds for others. */
+    public void holds(long bytes) {
+        if (permit != null) {
+            permit.holds(bytes);
+        }
+    }
+
+    /** A body of unknown length is charged at its end. */
+    private void chargeKnown(long bytes) {
+        if (permit != null && bytes != Long.MAX_VALUE) {
+            permit.charge(bytes);
         }
     }
 
@@ -253,6 +269,7 @@ public final class HttpExchange implements ResponseSink {
 
     /** Counts bytes that were relayed from a store. */
     public void relayed(long bytes) {
+        chargeKnown(bytes);
         metrics.cacheBytes.labels("bypass", "http").inc((double) bytes);
         if (!bucket().isEmpty() && response.getStatusCode() < 400) {
             metrics.buckets.delivered(bucket(), bytes);

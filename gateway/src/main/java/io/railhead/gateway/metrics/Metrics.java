@@ -88,6 +88,9 @@ public final class Metrics {
             "Spans for the collector, by whether it took them.", "outcome");
     public final Counter refused = counter("railhead_refused_total",
             "Requests answered with SlowDown before they cost anything.", "reason", "tenant");
+    public final Counter rateLimited = counter("railhead_rate_limited_total",
+            "Requests answered with SlowDown since their tenant is at its rate.", "tenant",
+            "limit");
     public final Counter waited = Counter
             .build("railhead_waited_requests_total",
                     "Requests that waited for their turn, since their event loop was busy.")

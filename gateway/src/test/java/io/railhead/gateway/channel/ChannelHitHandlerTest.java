@@ -49,6 +49,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
+import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -78,6 +79,7 @@ class ChannelHitHandlerTest {
     private Routes routes;
     private final Metrics metrics = new Metrics();
     private ChannelHitHandler channelHitHandler;
+    private final LongAdder chargedBytes = new LongAdder();
     private long nowNanos;
 
     @BeforeEach
@@ -92,7 +94,8 @@ class ChannelHitHandlerTest {
                 new Servability(cache, authorizationCache, () -> nowNanos), 1 << 20,
                 new ChannelCounts(metrics, "test"),
                 new ChannelLog(AccessLog.off(metrics.lostLogLines), new NoSession(),
-                        RequestSource.anonymous(null, false)));
+                        RequestSource.anonymous(null, false)),
+                chargedBytes::add);
     }
 
     private GatewayConfig config() throws Exception {
