@@ -1,5 +1,6 @@
 package io.railhead.gateway.admission;
 
+import io.railhead.backend.TokenBucket;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,5 +1,6 @@
 package io.railhead.gateway.admission;
 
+import io.railhead.backend.TokenBucket;
 import io.railhead.gateway.config.RateLimits;
 import io.railhead.gateway.config.RateLimits.Rate;
 import java.util.Map;

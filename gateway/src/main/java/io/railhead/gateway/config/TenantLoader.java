@@ -52,7 +52,7 @@ final class TenantLoader {
         return new RateLimits(other, tenants);
     }
 
-    private static Rate rate(Section section, Rate otherwise) throws ConfigException {
+    static Rate rate(Section section, Rate otherwise) throws ConfigException {
         int requests = section.count("requests", (int) otherwise.requests(), 0, MOST_REQUESTS);
         ByteCount bytes = section.bytes("bytes", new ByteCount(otherwise.bytes()).toString());
         if (bytes.bytes() > MOST_BYTES) {

@@ -101,7 +101,7 @@ class RateLimitIT {
     @Test
     void aBigObjectIsLetThroughWholeAndItsDebtIsPaid() {
         assertThat(alice.get("/b/big").body()).isEqualTo(RandomBytes.random(2, 3 * BIG));
-        assertRefused(alice.get("/b/object"), "2");
+        assertRefused(alice.get("/b/object"), "3");
         assertThat(limited("team", "bytes")).isEqualTo(1);
         clock.addAndGet(2 * SECOND + SECOND / 10);
         assertThat(alice.get("/b/object").statusCode()).isEqualTo(200);

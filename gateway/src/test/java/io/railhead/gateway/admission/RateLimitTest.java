@@ -76,7 +76,7 @@ class RateLimitTest {
             permit.charge(6000);
         }
         S3Refusal refusal = refusal(big);
-        assertThat(refusal.headers()).containsEntry("retry-after", "5");
+        assertThat(refusal.headers()).containsEntry("retry-after", "6");
         assertThat(metrics.rateLimited.labels("big", "bytes").get()).isEqualTo(1);
         clock.addAndGet(5 * SECOND + SECOND / 100);
         assertThat(refusal(big)).isNull();

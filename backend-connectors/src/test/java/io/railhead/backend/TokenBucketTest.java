@@ -1,4 +1,4 @@
-package io.railhead.gateway.admission;
+package io.railhead.backend;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -28,7 +28,7 @@ class TokenBucketTest {
     }
 
     @ParameterizedTest
-    @ValueSource(longs = {1, 3, 7, 10, 1000, 65_536})
+    @ValueSource(longs = {1, 3, 7, 10, 1000, 50_000})
     void aFullBucketHoldsTheTokensOfOneSecond(long perSecond) {
         TokenBucket bucket = bucket(perSecond);
         assertThat(takeAll(bucket)).isEqualTo((int) perSecond);
@@ -50,11 +50,11 @@ class TokenBucketTest {
         TokenBucket bucket = bucket(1000);
         bucket.charge(10_000);
         assertThat(bucket.hasTokens()).isFalse();
-        assertThat(bucket.retrySeconds()).isEqualTo(9);
-        clock.addAndGet(9 * SECOND - 1);
+        assertThat(bucket.retrySeconds()).isEqualTo(10);
+        clock.addAndGet(9 * SECOND);
         assertThat(bucket.hasTokens()).isFalse();
         assertThat(bucket.retrySeconds()).isEqualTo(1);
-        clock.addAndGet(1 + SECOND / 1000);
+        clock.addAndGet(SECOND / 1000);
         assertThat(bucket.hasTokens()).isTrue();
     }
 
@@ -64,7 +64,7 @@ class TokenBucketTest {
         for (int i = 0; i < 1000; i++) {
             bucket.charge(Long.MAX_VALUE);
         }
-        assertThat(bucket.retrySeconds()).isEqualTo(24 * 3600 - 1);
+        assertThat(bucket.retrySeconds()).isEqualTo(24 * 3600);
         clock.addAndGet(24 * 3600 * SECOND);
         assertThat(bucket.isFull()).isTrue();
     }
@@ -81,13 +81,13 @@ class TokenBucketTest {
             long nanos = random.nextLong(2 * SECOND / perSecond);
             clock.addAndGet(nanos);
             tokens = Math.min(perSecond, tokens + (double) nanos * perSecond / SECOND);
-            boolean isClose = Math.abs(tokens) < 1e-6;
+            boolean isClose = Math.abs(tokens - 1) < 1e-3;
             if (random.nextInt(20) == 0) {
                 long charged = random.nextLong(3 * perSecond);
                 bucket.charge(charged);
                 tokens -= charged;
             } else if (!isClose) {
-                boolean expected = tokens > 0;
+                boolean expected = tokens >= 1;
                 assertThat(bucket.tryTake()).as("seed %d, step %d", seed, step).isEqualTo(expected);
                 tokens -= expected ? 1 : 0;
             }
