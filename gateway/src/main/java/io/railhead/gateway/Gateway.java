@@ -127,6 +127,7 @@ public final class Gateway implements AutoCloseable, Readiness {
         LongSupplier nanoClock = environment.nanoClock();
         try {
             CleartextPolicy.require(config, credentials.principals());
+            metrics.usage.configure(config.accounting().rows(), config.accounting().prices());
             tracing = opened(new Tracing(config.gateway().name(), metrics.spans));
             vertx = openVertx();
             shutdownStack.push(() -> await(vertx.close()));
@@ -272,7 +273,7 @@ public final class Gateway implements AutoCloseable, Readiness {
     private Routes openRoutes(OpenStores openStores) {
         OpenStores.Change first = openStores.open(config.backends());
         first.eventLoops().forEach(eventLoops::add);
-        Routes opened = new Routes(new Routes.Table(config.rules(), first.placed()));
+        Routes opened = new Routes(new Routes.Table(config.rules(), first.placed()), metrics.usage);
         first.done();
         return opened;
     }

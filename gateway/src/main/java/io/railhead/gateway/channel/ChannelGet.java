@@ -93,8 +93,7 @@ record ChannelGet(ChannelExchange exchange, S3Request request,
         if (ifMatch != null) {
             headers.add("If-Match", ifMatch);
         }
-        request.route()
-                .backend()
+        request.store()
                 .send(new BackendRequest("GET", request.objectTarget(), headers.build(),
                         new Payload.Empty(), request.caller(), null))
                 .whenComplete(StoreAnswers.to(exchange, (answer, failure) -> {

@@ -75,7 +75,8 @@ final class ChannelHitHandler {
                 AnswerOrigin.HIT);
         rate.accept(to - from);
         channel.deliver(window, slices, count, answer);
-        counts.hit(known.id().bucket(), to - from, System.nanoTime() - arrivedAtNanos);
+        counts.hit(known.id().bucket(), known.usage(), to - from,
+                System.nanoTime() - arrivedAtNanos);
         if (log.isOn()) {
             log.ended(RequestOperation.GET, known.name().bucket(), known.name().key(), answer,
                     arrivedAtNanos);

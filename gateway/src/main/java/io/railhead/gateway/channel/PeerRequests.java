@@ -1,6 +1,7 @@
 package io.railhead.gateway.channel;
 
 import io.railhead.backend.Headers;
+import io.railhead.gateway.accounting.Kind;
 import io.railhead.gateway.admission.Permit;
 import io.railhead.gateway.admission.TenantInFlight;
 import io.railhead.gateway.channel.ChannelCounts.Outcome;
@@ -209,6 +210,12 @@ final class PeerRequests {
                 request.operation(), channel, context, counts, answer -> {
                     outstanding.remove(id);
                     permit.close();
+                    if (answer.isSuccess()) {
+                        services.reads().metrics().usage.ended(requestSource.tenant(),
+                                known.name().bucket(),
+                                request.operation().isWrite() ? Kind.WRITE : Kind.READ,
+                                System.nanoTime() - arrivedAtNanos);
+                    }
                     log.ended(request.operation(), known.name().bucket(), known.name().key(),
                             answer, arrivedAtNanos);
                 }, permit::charge);

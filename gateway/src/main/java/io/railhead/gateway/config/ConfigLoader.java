@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNullElse;
 import io.railhead.cache.CacheConfig;
 import io.railhead.gateway.config.GatewayConfig.Access;
 import io.railhead.gateway.config.GatewayConfig.AccessFile;
+import io.railhead.gateway.config.GatewayConfig.Accounting;
 import io.railhead.gateway.config.GatewayConfig.Admin;
 import io.railhead.gateway.config.GatewayConfig.Admission;
 import io.railhead.gateway.config.GatewayConfig.AuthMode;
@@ -101,9 +102,10 @@ public final class ConfigLoader {
         Admin admin = admin(root.section("admin"));
         Log log = log(root.section("log"));
         Tracing tracing = root.has("tracing") ? tracing(root.section("tracing")) : null;
+        Accounting accounting = AccountingLoader.load(root.section("accounting"));
         root.close();
         return new GatewayConfig(gateway, cache, stores, rules, rdma, admin, log, tracing,
-                settings.all(), settings.warnings());
+                accounting,                settings.all(), settings.warnings());
     }
 
     private static void requireWhatRulesNeed(Section root, Access access, Rules rules)

@@ -100,7 +100,7 @@ final class Hit implements ChannelFutureListener, HttpAccess.Talk {
     public void operationComplete(ChannelFuture written) {
         giveBack();
         long nanos = System.nanoTime() - arrivedAtNanos;
-        counts.ended(bucket(), status(), nanos);
+        counts.ended(planned.request().tenant(), bucket(), status(), bodyBytes(), nanos);
         if (log.isOn()) {
             new HttpAccess(this, requestId, planned.request().address(),
                     planned.request().query(), planned.request(), "", null,

@@ -3,6 +3,7 @@ package io.railhead.gateway.http;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.util.AttributeKey;
+import io.railhead.gateway.accounting.Kind;
 import io.railhead.gateway.admission.Admission;
 import io.railhead.gateway.admission.Permit;
 import io.railhead.gateway.admission.TenantInFlight;
@@ -271,8 +272,12 @@ public final class HttpExchange implements ResponseSink {
     public void relayed(long bytes) {
         chargeKnown(bytes);
         metrics.cacheBytes.labels("bypass", "http").inc((double) bytes);
+        S3Request known = asked;
         if (!bucket().isEmpty() && response.getStatusCode() < 400) {
             metrics.buckets.delivered(bucket(), bytes);
+        }
+        if (known != null && response.getStatusCode() < 400) {
+            metrics.usage.served(known.tenant(), known.address().bucket(), bytes);
         }
     }
 
@@ -548,6 +553,11 @@ public final class HttpExchange implements ResponseSink {
         long nanos = System.nanoTime() - arrivedAtNanos;
         metrics.seconds.labels(operation).observe(nanos / 1e9);
         countBucket();
+        S3Request known = asked;
+        if (known != null && answered && response.getStatusCode() < 400) {
+            metrics.usage.ended(known.tenant(), known.address().bucket(),
+                    Kind.of(known.method(), known.namesObject()), nanos);
+        }
         if (accessLog.isOn()) {
             new HttpAccess(new ServerTalk(request), requestId, address, query, asked, errorCode,
                     rdma,

@@ -89,7 +89,7 @@ class ChannelHitHandlerTest {
         cache = leaks.closing(new ObjectCache(memory, CacheConfig.DEFAULT, () -> nowNanos));
         authorizationCache = new AuthorizationCache(() -> nowNanos, cache, metrics);
         routes = new Routes(new Routes.Table(config().rules(),
-                Map.of("store", new PlacedStore(new NoBackend(), ""))));
+                Map.of("store", new PlacedStore(new NoBackend(), ""))), metrics.usage);
         channelHitHandler = new ChannelHitHandler(
                 new Servability(cache, authorizationCache, () -> nowNanos), 1 << 20,
                 new ChannelCounts(metrics, "test"),
