@@ -25,16 +25,18 @@ public final class UsageTable {
     public static final String ANONYMOUS = "__anonymous__";
 
     private static final int DEFAULT_ROWS = 2000;
-    /** The part of the rows that one tenant's buckets may have. */
-    private static final int TENANTS_PART = 10;
+    /** All buckets together have at most this part of the rows, so that tenants have the others. */
+    private static final double BUCKETS_PART = 0.4;
+    /** One tenant's buckets have at most this part of the rows. */
+    private static final double TENANTS_PART = 0.05;
 
     private final Map<String, Tenant> byName = new ConcurrentHashMap<>();
     private final Usage rest = new Usage();
     private volatile int limit = DEFAULT_ROWS;
     private volatile @Nullable Prices prices;
-    private int rows = 1; // guarded by this
+    private int bucketRows; // guarded by this
 
-    /** One tenant's rows; each tenant has room for the row of its further buckets. */
+    /** One tenant's rows; each tenant has one for its further buckets. */
     private static final class Tenant {
         private final Map<String, Usage> buckets = new ConcurrentHashMap<>();
         private final Usage other = new Usage();
@@ -92,24 +94,27 @@ public final class UsageTable {
     }
 
     private synchronized @Nullable Tenant meetTenant(String tenant) {
-        if (rows >= limit || tenant.equals(OTHER)) {
+        // One row is for the rest.
+        if (byName.size() >= limit - bucketRowsAllowed() - 1 || tenant.equals(OTHER)) {
             return byName.get(tenant);
         }
-        return byName.computeIfAbsent(tenant, _ -> {
-            rows++;
-            return new Tenant();
-        });
+        return byName.computeIfAbsent(tenant, _ -> new Tenant());
     }
 
     private synchronized Usage meetBucket(Tenant tenant, String bucket) {
-        if (rows >= limit || tenant.buckets.size() >= Math.max(1, limit / TENANTS_PART)) {
+        if (bucketRows >= bucketRowsAllowed()
+                || tenant.buckets.size() >= Math.max(1, (int) (limit * TENANTS_PART))) {
             tenant.full = true;
             return tenant.buckets.getOrDefault(bucket, tenant.other);
         }
         return tenant.buckets.computeIfAbsent(bucket, _ -> {
-            rows++;
+            bucketRows++;
             return new Usage();
         });
+    }
+
+    private int bucketRowsAllowed() {
+        return (int) (limit * BUCKETS_PART);
     }
 
     /** Counts the end of a client's request. */

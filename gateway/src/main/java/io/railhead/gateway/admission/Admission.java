@@ -26,11 +26,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Admission {
     private static final String NO_TENANT = "default";
+    private static final int MOST_NAMES = 200;
 
     private volatile Limits limits;
     private final BooleanSupplier shedding;
     private final Counter refused;
     private final Counter rateLimited;
+    private final BoundedNames names = new BoundedNames(MOST_NAMES);
     private final LongSupplier nanoClock;
     private volatile TenantRates rates;
     private final InFlightCounter all = new InFlightCounter();
@@ -157,12 +159,12 @@ public final class Admission {
     }
 
     private S3Refusal refusal(TenantInFlight tenantInFlight, String reason) {
-        refused.labels(reason, tenantInFlight.name()).inc();
+        refused.labels(reason, names.of(tenantInFlight.name())).inc();
         return new S3Refusal(S3Error.SLOW_DOWN);
     }
 
     private S3Refusal refusal(TenantInFlight tenantInFlight, TenantRate rate, String limit) {
-        rateLimited.labels(tenantInFlight.name(), limit).inc();
+        rateLimited.labels(names.of(tenantInFlight.name()), limit).inc();
         return new S3Refusal(S3Error.SLOW_DOWN)
                 .withHeader("retry-after", Long.toString(rate.retrySeconds(limit)));
     }

@@ -36,7 +36,7 @@ class UsageTableTest {
 
     @Test
     void furtherBucketsOfATenantAreFoldedIntoItsOwnRow() {
-        table.configure(30, null);
+        table.configure(60, null);
         for (int i = 0; i < 10; i++) {
             table.served("a", "bucket" + i, 1);
         }

@@ -122,6 +122,18 @@ class RateLimitTest {
     }
 
     @Test
+    void onlySoManyTenantsAreNamedInMetrics() {
+        for (int i = 0; i < 1000; i++) {
+            assertThat(entered(tenant("t" + i), 3)).isEqualTo(3);
+            assertThat(refusal(tenant("t" + i))).isNotNull();
+        }
+        assertThat(metrics.rateLimited.labels("t0", "requests").get()).isEqualTo(1);
+        assertThat(metrics.rateLimited.labels("__other__", "requests").get()).isEqualTo(800);
+        assertThat(metrics.rateLimited.collect().getFirst().samples.stream()
+                .filter(sample -> sample.name.endsWith("_total"))).hasSize(201);
+    }
+
+    @Test
     void strangersHaveALimitEachAndAnyNumberOfThemTakesBoundedMemory() {
         Authentication nobody = new Authentication.Anonymous();
         for (int i = 0; i < 200_000; i++) {
