@@ -17,11 +17,12 @@ import org.jspecify.annotations.Nullable;
  * @param maxConnections to all its endpoints, for fetches and all other requests
  * @param proxy the HTTP proxy that tunnels every connection; null for none, since only the
  *            configuration can name one
+ * @param rate the most that the store allows
  */
 public record BackendConfig(String name, List<URI> endpoints, String region, @Nullable Path ca,
         boolean pathStyle,
         Duration connectTimeout, Duration answerTimeout, Duration idleTimeout, int maxConnections,
-        int maxAttempts, TrailerPolicy trailers, Fetches fetches, @Nullable Proxy proxy) {
+        int maxAttempts, TrailerPolicy trailers, Fetches fetches, @Nullable Proxy proxy, Rate rate) {
 
     /** The handling of a client's checksum trailers, once they are verified. */
     public enum TrailerPolicy {
@@ -63,6 +64,38 @@ public record BackendConfig(String name, List<URI> endpoints, String region, @Nu
             int most = Math.max(1, maxConnections / 2);
             return new Fetches(Math.min(4, most), most);
         }
+    }
+
+    /**
+     * The most of all requests to a store in a second; 0 for no limit.
+     *
+     * @param bytes of bodies in both directions, on average
+     */
+    public record Rate(long requests, long bytes) {
+        public static final Rate NONE = new Rate(0, 0);
+
+        public Rate {
+            if (requests < 0 || bytes < 0) {
+                throw new IllegalArgumentException(
+                        "requests and bytes must be >= 0: " + requests + ", " + bytes);
+            }
+        }
+    }
+
+    /** A store without a rate. */
+    public BackendConfig(String name, List<URI> endpoints, String region, @Nullable Path ca,
+            boolean pathStyle, Duration connectTimeout, Duration answerTimeout,
+            Duration idleTimeout, int maxConnections, int maxAttempts, TrailerPolicy trailers,
+            Fetches fetches, @Nullable Proxy proxy) {
+        this(name, endpoints, region, ca, pathStyle, connectTimeout, answerTimeout, idleTimeout,
+                maxConnections, maxAttempts, trailers, fetches, proxy, Rate.NONE);
+    }
+
+    /** Returns the same store with another rate. */
+    public BackendConfig withRate(Rate other) {
+        return new BackendConfig(name, endpoints, region, ca, pathStyle, connectTimeout,
+                answerTimeout, idleTimeout, maxConnections, maxAttempts, trailers, fetches, proxy,
+                other);
     }
 
     public BackendConfig {

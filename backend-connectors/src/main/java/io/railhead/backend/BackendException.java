@@ -16,6 +16,8 @@ public final class BackendException extends RuntimeException {
         UNREACHABLE,
         /** All connections that this gateway may have to the store were in use. */
         BUSY,
+        /** The rate that the store allows was used up for too long. */
+        RATE_LIMITED,
         /** The store did not respond in time, or stalled. */
         LATE,
         /** The connection ended before the response did. */

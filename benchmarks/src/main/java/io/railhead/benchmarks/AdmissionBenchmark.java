@@ -39,7 +39,9 @@ public class AdmissionBenchmark {
     @Setup
     public void open() {
         admission = new Admission(new Limits(1000, 1 << 30, 1 << 20), () -> false,
-                Counter.build("refused", "-").labelNames("reason", "tenant").create());
+                Counter.build("refused", "-").labelNames("reason", "tenant").create(),
+                Counter.build("limited", "-").labelNames("tenant", "limit").create(),
+                System::nanoTime);
         principal = new Principal("one", "default",
                 List.of(new AccessKey("ONE", new Secret("secret"), null)), null, Set.of(), true,
                 true, false);

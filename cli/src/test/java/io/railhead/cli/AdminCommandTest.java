@@ -89,6 +89,8 @@ class AdminCommandTest {
             "drain --wait 2m         | drain {\"undo\":false,\"wait_seconds\":120}",
             "drain --undo            | drain {\"undo\":true,\"wait_seconds\":0}",
             "log-level               | log-level {}",
+            "usage                   | usage {\"by_tenant\":false}",
+            "usage --by-tenant       | usage {\"by_tenant\":true}",
             "log-level a.B debug --for 10m | log-level {\"logger\":\"a.B\",\"level\":\"DEBUG\",\"for_seconds\":600}",
             "warm s3://b/p --from k --rate 1KiB --concurrency 2 | warm {\"bucket\":\"b\",\"concurrency\":2,\"prefix\":\"p\",\"from\":\"k\",\"bytes_per_second\":1024}"})
     void eachCommandIsOneCall(String command, String call) {
@@ -123,6 +125,28 @@ class AdminCommandTest {
     }
 
     @Test
+    void usageIsATable() {
+        answer = "{\"since\":\"2026-11-26T08:00:00Z\",\"currency\":\"USD\",\"usage\":[{\"tenant\":\"a\","
+                + "\"bucket\":\"models\",\"reads\":1000,\"writes\":1,\"hits\":990,\"misses\":10,"
+                + "\"bytes\":4194304000,\"store_reads\":10,\"store_writes\":1,"
+                + "\"store_bytes\":41943040,\"avoided_requests\":990,\"avoided_bytes\":4152360960,"
+                + "\"mean_seconds\":0.0012,\"store_cost\":0.004,\"saved\":0.35}],\"total\":{"
+                + "\"reads\":1000,\"writes\":1,\"hits\":990,\"misses\":10,\"bytes\":4194304000,"
+                + "\"store_reads\":10,\"store_writes\":1,\"store_bytes\":41943040,"
+                + "\"avoided_requests\":-3,\"avoided_bytes\":-500,\"mean_seconds\":0.0012,"
+                + "\"store_cost\":0.004,\"saved\":0.35}}";
+        assertThat(run("usage")).isZero();
+        assertThat(out.toString().lines()).containsExactly(
+                "TENANT  BUCKET  REQUESTS  HITS  MISSES   SERVED  STORE REQUESTS  STORE BYTES"
+                        + "  AVOIDED REQUESTS  AVOIDED BYTES  MEAN MS  COST USD  SAVED USD",
+                "a       models      1001   990      10  3.9 GiB              11     40.0 MiB"
+                        + "               990        3.9 GiB     1.20    0.0040     0.3500",
+                "total               1001   990      10  3.9 GiB              11     40.0 MiB"
+                        + "                -3         -500 B     1.20    0.0040     0.3500",
+                "since 2026-11-26T08:00:00Z");
+    }
+
+    @Test
     void asJsonTheAnswerIsPrintedAsItCame() {
         answer = "{\"state\":\"busy\",\"draining\":true,\"in_flight\":1}";
         assertThat(run("drain", "--json", "--wait", "1s")).isEqualTo(1);
@@ -151,7 +175,7 @@ class AdminCommandTest {
         assertThat(Main.commandLine().setOut(new PrintWriter(out, true)).execute("admin", "--help"))
                 .isZero();
         assertThat(out.toString()).contains("warm", "pin", "unpin", "pins", "evict", "drain",
-                "log-level", "admin: true");
+                "log-level", "usage", "admin: true");
     }
 
     @Test
@@ -173,8 +197,9 @@ class AdminCommandTest {
             assertThat(run(gateway.adminPort(), "pin", "s3://b/models/", "-r")).isZero();
             assertThat(run(gateway.adminPort(), "pins")).isZero();
             assertThat(run(gateway.adminPort(), "log-level")).isZero();
+            assertThat(run(gateway.adminPort(), "usage", "--by-tenant")).isZero();
         }
-        assertThat(out.toString()).contains("0\t0.0 MiB\ts3://b/models/ --recursive", "\tROOT");
+        assertThat(out.toString()).contains("0\t0.0 MiB\ts3://b/models/ --recursive", "\tROOT", "TENANT  REQUESTS");
         assertThat(err.toString()).isEmpty();
     }
 }

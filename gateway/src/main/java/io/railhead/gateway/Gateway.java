@@ -126,6 +126,7 @@ public final class Gateway implements AutoCloseable, Readiness {
         LongSupplier nanoClock = environment.nanoClock();
         try {
             CleartextPolicy.require(config, credentials.areOfSeveralTenants());
+            metrics.usage.configure(config.accounting().rows(), config.accounting().prices());
             tracing = opened(new Tracing(config.gateway().name(), metrics.spans));
             vertx = openVertx();
             shutdownStack.push(() -> await(vertx.close()));
@@ -157,7 +158,8 @@ public final class Gateway implements AutoCloseable, Readiness {
                     System::nanoTime, sheddingOf(cache, authorizationCache));
             opened(new HeapWatch(heap));
             Admission admission = new Admission(MachineLimits.of(config), heap::refusesRequests,
-                    metrics.refused);
+                    metrics.refused, metrics.rateLimited, nanoClock);
+            admission.limit(config.gateway().admission().rates());
             Connections connections = new Connections(MachineLimits.connections(config),
                     new RejectedConnections(metrics.closedConnections, System::nanoTime));
             metrics.register(new AdmissionCollector(admission, connections::open,
@@ -269,7 +271,7 @@ public final class Gateway implements AutoCloseable, Readiness {
     private Routes openRoutes(OpenStores openStores) {
         OpenStores.Change first = openStores.open(config.backends());
         first.eventLoops().forEach(eventLoops::add);
-        Routes opened = new Routes(new Routes.Table(config.rules(), first.placed()));
+        Routes opened = new Routes(new Routes.Table(config.rules(), first.placed()), metrics.usage);
         first.done();
         return opened;
     }

@@ -81,6 +81,7 @@ final class Reload {
 
     private void applyLimits(GatewayConfig next) {
         parts.admission().limit(MachineLimits.of(next));
+        parts.admission().limit(next.gateway().admission().rates());
         parts.connections().limit(MachineLimits.connections(next));
         parts.tracing().use(next.tracing());
         if (next.log().level() != config.log().level()) {

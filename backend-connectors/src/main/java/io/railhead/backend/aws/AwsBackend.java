@@ -34,6 +34,7 @@ public final class AwsBackend implements Backend {
     private final StoreEndpoints storeEndpoints;
     private final RetryingCall.Route route;
     private final FetchGate gate;
+    private final @Nullable StoreRate rate;
     private final CallerCredentials credentials;
     private volatile Capabilities capabilities = Capabilities.ASSUMED;
     private volatile boolean probedByWriting;
@@ -55,8 +56,13 @@ public final class AwsBackend implements Backend {
         RequestEncoder requestEncoder = new RequestEncoder(config,
                 new Signer(config.region(), clock), counters);
         gate = new FetchGate(config.fetches());
+        rate = StoreRate.of(config.rate(),
+                (task, nanos) -> connectionPool.timer()
+                        .schedule(task, nanos, TimeUnit.NANOSECONDS),
+                System::nanoTime);
+        counters.charge(rate);
         route = new RetryingCall.Route(config, connectionPool, storeEndpoints, requestEncoder,
-                tuning, counters);
+                tuning, counters, rate);
     }
 
     @Override
@@ -215,6 +221,9 @@ public final class AwsBackend implements Backend {
                         () -> storeAttempt.abort(HttpFailures.late("probe unanswered")),
                         config.connectTimeout().multipliedBy(2).toNanos(), TimeUnit.NANOSECONDS);
         var _ = storeAttempt.finished().thenRun(() -> late.cancel(false));
+        if (rate != null) {
+            rate.force();
+        }
         storeAttempt.start(
                 route.encoder()
                         .write(request, storeEndpoint.uri(), RequestEncoder.TrailerUse.DROP));

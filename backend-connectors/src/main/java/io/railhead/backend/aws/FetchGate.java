@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class FetchGate {
     private final FetchLimit limit;
-    private final WaitingFetches waiting = new WaitingFetches();
+    private final Waiting<Runnable> waiting = new Waiting<>();
     private int underWay;
     private boolean admitting;
 

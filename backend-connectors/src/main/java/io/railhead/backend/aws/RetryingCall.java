@@ -24,11 +24,13 @@ final class RetryingCall implements ConnectionPool.Abortable {
 
     private static final int SLOW_DOWN = 503;
     private static final int TOO_MANY = 429;
+    /** Requests that are no fetches wait for the store's rate as those of one more tenant. */
+    private static final FetchTurn OTHERS = FetchTurn.wanted("");
 
     /** The shared parts of all requests to one store. */
     record Route(BackendConfig config, ConnectionPool transport, StoreEndpoints endpoints,
             RequestEncoder encoder,
-            Tuning tuning, Counters counters) {}
+            Tuning tuning, Counters counters, @Nullable StoreRate rate) {}
 
     /** The gate of a fetch, and its place there. */
     record Admission(FetchGate gate, FetchTurn turn) {}
@@ -44,6 +46,7 @@ final class RetryingCall implements ConnectionPool.Abortable {
     private volatile @Nullable StoreAttempt storeAttempt;
     private volatile @Nullable StreamBody body;
     private volatile @Nullable ScheduledFuture<?> deadline;
+    private volatile boolean heldBack;
     private int attempts;
 
     /** @param admission the gate that each attempt waits for; null for none */
@@ -89,6 +92,37 @@ final class RetryingCall implements ConnectionPool.Abortable {
 
     /** @param leave called once at the end of the attempt, its body included */
     private void attempt(@Nullable StoreEndpoint failedBefore, Runnable leave) {
+        StoreRate rate = route.rate();
+        if (rate == null) {
+            send(failedBefore, leave);
+            return;
+        }
+        heldBack = true;
+        boolean entered = rate.tryEnter(admission == null ? OTHERS : admission.turn(),
+                new StoreRate.Attempt() {
+                    @Override
+                    public boolean isOver() {
+                        return answer.isDone();
+                    }
+
+                    @Override
+                    public void run() {
+                        heldBack = false;
+                        send(failedBefore, leave);
+                    }
+                });
+        if (!entered) {
+            leave.run();
+            fail(rateLimited());
+        }
+    }
+
+    private BackendException rateLimited() {
+        return new BackendException(Reason.RATE_LIMITED,
+                "the rate of backend " + route.config().name() + " is used up", null);
+    }
+
+    private void send(@Nullable StoreEndpoint failedBefore, Runnable leave) {
         if (answer.isDone()) {
             leave.run();
             return;
@@ -204,7 +238,7 @@ final class RetryingCall implements ConnectionPool.Abortable {
     private static boolean isRepeatable(BackendException cause) {
         return switch (cause.reason()) {
             case UNREACHABLE, BUSY, LATE, BROKEN, MALFORMED -> true;
-            case OVERSIZED, UNSENT -> false;
+            case RATE_LIMITED, OVERSIZED, UNSENT -> false;
         };
     }
 
@@ -260,6 +294,10 @@ final class RetryingCall implements ConnectionPool.Abortable {
         long left = dueNanos - System.nanoTime();
         if (left > 0) {
             scheduleWatch(Math.min(left, timeoutNanos));
+            return;
+        }
+        if (heldBack) {
+            abort(rateLimited());
             return;
         }
         BackendException late = new BackendException(Reason.LATE,

@@ -83,7 +83,7 @@ final class StoreEndpoints {
                 question(storeEndpoint);
             }
             case BROKEN, MALFORMED -> failed(storeEndpoint, target);
-            case BUSY, OVERSIZED, UNSENT -> {
+            case BUSY, RATE_LIMITED, OVERSIZED, UNSENT -> {
                 // These failures are not the endpoint's fault.
             }
         }

@@ -27,31 +27,38 @@ final class ScriptedBackend {
 
     /** What a test wants otherwise than usual. */
     record Options(boolean pathStyle, Duration answerTimeout, Duration idleTimeout,
-            int maxAttempts, @Nullable Path ca, BackendConfig.@Nullable Proxy proxy) {
-        static final Options USUAL = new Options(true, LONG, LONG, 4, null, null);
+            int maxAttempts, @Nullable Path ca, BackendConfig.@Nullable Proxy proxy,
+            BackendConfig.Rate rate) {
+        static final Options USUAL = new Options(true, LONG, LONG, 4, null, null,
+                BackendConfig.Rate.NONE);
 
         Options answering(Duration timeout) {
-            return new Options(pathStyle, timeout, idleTimeout, maxAttempts, ca, proxy);
+            return new Options(pathStyle, timeout, idleTimeout, maxAttempts, ca, proxy, rate);
         }
 
         Options idling(Duration timeout) {
-            return new Options(pathStyle, answerTimeout, timeout, maxAttempts, ca, proxy);
+            return new Options(pathStyle, answerTimeout, timeout, maxAttempts, ca, proxy, rate);
         }
 
         Options attempting(int attempts) {
-            return new Options(pathStyle, answerTimeout, idleTimeout, attempts, ca, proxy);
+            return new Options(pathStyle, answerTimeout, idleTimeout, attempts, ca, proxy, rate);
+        }
+
+        Options allowing(BackendConfig.Rate other) {
+            return new Options(pathStyle, answerTimeout, idleTimeout, maxAttempts, ca, proxy,
+                    other);
         }
 
         Options virtualHost() {
-            return new Options(false, answerTimeout, idleTimeout, maxAttempts, ca, proxy);
+            return new Options(false, answerTimeout, idleTimeout, maxAttempts, ca, proxy, rate);
         }
 
         Options by(BackendConfig.Proxy named) {
-            return new Options(pathStyle, answerTimeout, idleTimeout, maxAttempts, ca, named);
+            return new Options(pathStyle, answerTimeout, idleTimeout, maxAttempts, ca, named, rate);
         }
 
         Options trusting(Path pem) {
-            return new Options(pathStyle, answerTimeout, idleTimeout, maxAttempts, pem, proxy);
+            return new Options(pathStyle, answerTimeout, idleTimeout, maxAttempts, pem, proxy, rate);
         }
     }
 
@@ -68,7 +75,7 @@ final class ScriptedBackend {
                 options.ca(), options.pathStyle(), Duration.ofSeconds(1),
                 options.answerTimeout(), options.idleTimeout(), CONNECTIONS, options.maxAttempts(),
                 BackendConfig.TrailerPolicy.AUTO, BackendConfig.Fetches.of(CONNECTIONS),
-                options.proxy());
+                options.proxy(), options.rate());
         return new AwsBackend(config, tuning, clock);
     }
 

@@ -35,6 +35,7 @@ public final class AdminCalls {
                 "unpin", cache::unpin,
                 "pins", cache::pins,
                 "drain", drain::call,
+                "usage", new UsageCall(metrics.usage, clock)::call,
                 "log-level", levels::call));
     }
 }

@@ -235,8 +235,7 @@ final class CacheWarming implements WarmRead.Gate {
     }
 
     private Listing list(S3Request request) throws InterruptedException {
-        BackendResponse answer = await(request.route()
-                .backend()
+        BackendResponse answer = await(request.store()
                 .send(new BackendRequest("GET", request.target(), Headers.NONE,
                         new Payload.Empty(), request.caller(), null)));
         if (answer.isSuccess()) {

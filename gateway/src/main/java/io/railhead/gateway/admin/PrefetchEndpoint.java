@@ -49,7 +49,7 @@ public final class PrefetchEndpoint implements InternalEndpoint, WarmRead.Gate {
         }
         S3Request request = services.request(caller, httpExchange.asker(caller), address(query),
                 Map.of());
-        httpExchange.moves(services.reads().runBytes());
+        httpExchange.holds(services.reads().runBytes());
         new Answer(httpExchange, request).begin();
     }
 

@@ -5,6 +5,7 @@ public final class Permit implements AutoCloseable {
     private final Admission admission;
     private final TenantInFlight tenantInFlight;
     private long heldBytes;
+    private long chargedBytes;
     private boolean answered;
     private boolean closed;
 
@@ -23,6 +24,27 @@ public final class Permit implements AutoCloseable {
         if (!closed && most > heldBytes) {
             admission.hold(tenantInFlight, most - heldBytes);
             heldBytes = most;
+        }
+    }
+
+    /**
+     * Takes the request and its body out of the tenant's rate, if {@link Admission#tryEnter} gave
+     * this permit. Returns whether that was allowed.
+     */
+    public boolean tryTake(long bytes) {
+        return admission.tryTake(tenantInFlight, bytes);
+    }
+
+    /**
+     * Takes the body out of the tenant's rate.
+     *
+     * @param bytes all that the request moves, as far as it is known; what was charged before is
+     *            not charged again
+     */
+    public void charge(long bytes) {
+        if (bytes > chargedBytes) {
+            admission.charge(tenantInFlight, bytes - chargedBytes);
+            chargedBytes = bytes;
         }
     }
 

@@ -1,11 +1,20 @@
 package io.railhead.gateway.admission;
 
-/** One tenant's share of admission, and its requests in flight. Any thread. */
+import org.jspecify.annotations.Nullable;
+
+/** One tenant's share of admission: its requests in flight, and its rate. Any thread. */
 public final class TenantInFlight {
+    private final Object key;
     private final String name;
     private final InFlightCounter inFlightCounter = new InFlightCounter();
+    private volatile @Nullable Resolved resolved;
 
-    TenantInFlight(String name) {
+    /** The rate in one table; the table changes at a reload. */
+    private record Resolved(TenantRates table, @Nullable TenantRate rate) {}
+
+    /** @param key the same for each share of this tenant that there ever is */
+    TenantInFlight(Object key, String name) {
+        this.key = key;
         this.name = name;
     }
 
@@ -16,5 +25,16 @@ public final class TenantInFlight {
 
     InFlightCounter use() {
         return inFlightCounter;
+    }
+
+    /** Returns the tenant's rate; null if it has no limit. */
+    @Nullable
+    TenantRate rate(TenantRates now) {
+        Resolved known = resolved;
+        if (known == null || known.table() != now) {
+            known = new Resolved(now, now.of(key, name));
+            resolved = known;
+        }
+        return known.rate();
     }
 }

@@ -3,6 +3,7 @@ package io.railhead.gateway.channel;
 import io.railhead.backend.Headers;
 import io.railhead.cache.ObjectId;
 import io.railhead.cache.ObjectMetadata;
+import io.railhead.gateway.accounting.Usage;
 import io.railhead.gateway.authorization.Access;
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.authorization.AuthorizationKey;
@@ -37,6 +38,7 @@ final class CachedRoute {
     private final ObjectId id;
     private final AuthorizationKey authorizationKey;
     private final boolean hitsPossible;
+    private @Nullable Usage usage;
     private @Nullable ObjectMetadata dated;
     private long lastModifiedMillis;
 
@@ -88,6 +90,16 @@ final class CachedRoute {
     boolean hitsPossible() {
         return hitsPossible && route.backend().capabilities().isCacheable()
                 && route.rule().cache() != CacheMode.OFF;
+    }
+
+    /** Returns the counters of the caller's tenant in the bucket, for a request that went well. */
+    Usage usage() {
+        Usage known = usage;
+        if (known == null) {
+            known = route.usage().of(caller.tenant(), address.bucket());
+            usage = known;
+        }
+        return known;
     }
 
     /** Returns 0 if the date is unknown; the result is kept for one version of the metadata. */

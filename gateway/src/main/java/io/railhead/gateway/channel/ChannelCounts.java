@@ -2,6 +2,7 @@ package io.railhead.gateway.channel;
 
 import io.prometheus.client.Counter;
 import io.prometheus.client.Histogram;
+import io.railhead.gateway.accounting.Usage;
 import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.metrics.Metrics;
 import io.railhead.gateway.s3.S3Error;
@@ -53,7 +54,8 @@ final class ChannelCounts {
     }
 
     /** @param nanos until the request was handed to the fabric */
-    void hit(String bucket, long bytes, long nanos) {
+    void hit(String bucket, Usage usage, long bytes, long nanos) {
+        usage.hit(bytes, nanos);
         hitSeconds.observe((double) nanos / 1e9);
         hits.inc();
         cacheHits.inc();

@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 
 /**
  * One native request that is not a plain hit, and its one response. State belongs to an event loop;
@@ -36,6 +37,7 @@ final class ChannelExchange implements ResponseSink {
     private final Context context;
     private final ChannelCounts counts;
     private final Consumer<Answer> onOver;
+    private final LongConsumer rate;
     private final long arrivedAtNanos = System.nanoTime();
     private final List<Runnable> closeListeners = new ArrayList<>(1);
     private boolean touching;
@@ -46,9 +48,10 @@ final class ChannelExchange implements ResponseSink {
     /**
      * @param onOver receives the response once, before it is sent: afterwards the peer may use the
      *            id again
+     * @param rate charges the request's bytes to the caller's tenant
      */
     ChannelExchange(int id, String bucket, RequestOperation operation, RequestChannel channel,
-            Context context, ChannelCounts counts, Consumer<Answer> onOver) {
+            Context context, ChannelCounts counts, Consumer<Answer> onOver, LongConsumer rate) {
         this.id = id;
         this.bucket = bucket;
         this.operation = operation;
@@ -56,7 +59,13 @@ final class ChannelExchange implements ResponseSink {
         this.context = context;
         this.counts = counts;
         this.onOver = onOver;
+        this.rate = rate;
         counts.started();
+    }
+
+    /** Tells the number of bytes that the request moves into the peer's memory. */
+    void moves(long bytes) {
+        rate.accept(bytes);
     }
 
     int id() {

@@ -34,8 +34,9 @@ record ChannelGet(ChannelExchange exchange, S3Request request,
     @Override
     public void deliver(ObjectRead read, ReadPlan plan, CacheResult expected) {
         exchange.touch();
-        new RdmaGet(read, plan.clippedTo(buffer.length()), expected, buffer, new Told(exchange))
-                .start();
+        ReadPlan clipped = plan.clippedTo(buffer.length());
+        exchange.moves(clipped.length());
+        new RdmaGet(read, clipped, expected, buffer, new Told(exchange)).start();
     }
 
     private record Told(ChannelExchange exchange) implements RdmaGet.Client {
@@ -92,8 +93,7 @@ record ChannelGet(ChannelExchange exchange, S3Request request,
         if (ifMatch != null) {
             headers.add("If-Match", ifMatch);
         }
-        request.route()
-                .backend()
+        request.store()
                 .send(new BackendRequest("GET", request.objectTarget(), headers.build(),
                         new Payload.Empty(), request.caller(), null))
                 .whenComplete(StoreAnswers.to(exchange, (answer, failure) -> {

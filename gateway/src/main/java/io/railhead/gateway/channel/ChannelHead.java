@@ -37,8 +37,7 @@ record ChannelHead(ReadServices services, ChannelExchange exchange,
 
     /** Asks the store about requests that the cache cannot judge. */
     private void ask() {
-        request.route()
-                .backend()
+        request.store()
                 .send(new BackendRequest("HEAD", request.objectTarget(), request.headers(),
                         new Payload.Empty(), request.caller(), null))
                 .whenComplete(StoreAnswers.to(exchange, (answer, failure) -> {

@@ -11,6 +11,7 @@ import io.railhead.protocol.channel.RequestOperation;
 import io.railhead.protocol.channel.RequestView;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.channel.RequestChannel;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,15 +25,20 @@ final class ChannelHitHandler {
     private final ChannelCounts counts;
     private final ChannelLog log;
     private final long windowBytes;
+    private final LongConsumer rate;
     private final @Nullable PageSlice[] slices;
 
-    /** @param windowBytes the most bytes that one request may hold leased */
+    /**
+     * @param windowBytes the most bytes that one request may hold leased
+     * @param rate charges a hit's bytes to the caller's tenant
+     */
     ChannelHitHandler(Servability servability, long windowBytes, ChannelCounts counts,
-            ChannelLog log) {
+            ChannelLog log, LongConsumer rate) {
         this.cache = servability.cache();
         this.servability = servability;
         this.counts = counts;
         this.log = log;
+        this.rate = rate;
         this.windowBytes = windowBytes;
         this.slices = new @Nullable PageSlice[(int) (windowBytes / cache.pageBytes()) + 1];
     }
@@ -67,8 +73,10 @@ final class ChannelHitHandler {
         Answer answer = Answer.delivered(request.id(), status, to - from, size, from,
                 known.lastModifiedMillis(held), version.etag(), version.versionId(),
                 AnswerOrigin.HIT);
+        rate.accept(to - from);
         channel.deliver(window, slices, count, answer);
-        counts.hit(known.id().bucket(), to - from, System.nanoTime() - arrivedAtNanos);
+        counts.hit(known.id().bucket(), known.usage(), to - from,
+                System.nanoTime() - arrivedAtNanos);
         if (log.isOn()) {
             log.ended(RequestOperation.GET, known.name().bucket(), known.name().key(), answer,
                     arrivedAtNanos);

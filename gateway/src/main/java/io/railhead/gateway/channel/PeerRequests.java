@@ -1,6 +1,7 @@
 package io.railhead.gateway.channel;
 
 import io.railhead.backend.Headers;
+import io.railhead.gateway.accounting.Kind;
 import io.railhead.gateway.admission.Permit;
 import io.railhead.gateway.admission.TenantInFlight;
 import io.railhead.gateway.channel.ChannelCounts.Outcome;
@@ -66,7 +67,8 @@ final class PeerRequests {
         this.counts = counts;
         this.log = new ChannelLog(accessLog, channel.session(), requestSource);
         this.channelHitHandler = new ChannelHitHandler(services.reads().servability(),
-                services.windowBytes(), counts, log);
+                services.windowBytes(), counts, log,
+                bytes -> services.admission().charge(tenantInFlight, bytes));
     }
 
     /** Drops all cached routes, after rules or backends have changed. Any thread. */
@@ -197,17 +199,26 @@ final class PeerRequests {
 
     private void start(RequestView view, CachedRoute known, @Nullable RemoteBuffer window) {
         Request request = view.toRequest();
-        Permit permit = services.admission()
-                .enter(tenantInFlight, window == null ? 0 : window.length());
+        long most = window == null ? 0 : window.length();
+        Permit permit = services.admission().enterPassed(tenantInFlight, most);
+        if (request.operation().isWrite()) {
+            permit.charge(most);
+        }
         int id = request.id();
         long arrivedAtNanos = System.nanoTime();
         ChannelExchange exchange = new ChannelExchange(id, known.name().bucket(),
                 request.operation(), channel, context, counts, answer -> {
                     outstanding.remove(id);
                     permit.close();
+                    if (answer.isSuccess()) {
+                        services.reads().metrics().usage.ended(requestSource.tenant(),
+                                known.name().bucket(),
+                                request.operation().isWrite() ? Kind.WRITE : Kind.READ,
+                                System.nanoTime() - arrivedAtNanos);
+                    }
                     log.ended(request.operation(), known.name().bucket(), known.name().key(),
                             answer, arrivedAtNanos);
-                });
+                }, permit::charge);
         outstanding.put(id, exchange);
         exchange.execute(() -> serve(exchange, request, known, window));
     }

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNullElse;
 import io.railhead.cache.CacheConfig;
 import io.railhead.gateway.config.GatewayConfig.Access;
 import io.railhead.gateway.config.GatewayConfig.AccessFile;
+import io.railhead.gateway.config.GatewayConfig.Accounting;
 import io.railhead.gateway.config.GatewayConfig.Admin;
 import io.railhead.gateway.config.GatewayConfig.Admission;
 import io.railhead.gateway.config.GatewayConfig.AuthMode;
@@ -102,9 +103,10 @@ public final class ConfigLoader {
         Admin admin = admin(root.section("admin"));
         Log log = log(root.section("log"));
         Tracing tracing = root.has("tracing") ? tracing(root.section("tracing")) : null;
+        Accounting accounting = AccountingLoader.load(root.section("accounting"));
         root.close();
         return new GatewayConfig(gateway, cache, stores, rules, rdma, admin, log, tracing,
-                settings.all(), settings.warnings());
+                accounting,                settings.all(), settings.warnings());
     }
 
     private static void requireWhatRulesNeed(Section root, Access access, Rules rules)
@@ -152,7 +154,8 @@ public final class ConfigLoader {
 
     private static Admission admission(Section section) throws ConfigException {
         Admission admission = new Admission(section.count("requests", 0, 0, 1 << 24),
-                section.bytes("bytes", "0"), section.count("connections", 0, 0, 1 << 24));
+                section.bytes("bytes", "0"), section.count("connections", 0, 0, 1 << 24),
+                TenantLoader.rates(section.section("rate")));
         section.close();
         return admission;
     }

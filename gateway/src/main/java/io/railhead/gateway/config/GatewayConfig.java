@@ -25,7 +25,7 @@ import org.slf4j.event.Level;
  * @param warnings one line for each key that has no effect any more
  */
 public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> backends, Rules rules,
-        Rdma rdma, Admin admin, Log log, @Nullable Tracing tracing,
+        Rdma rdma, Admin admin, Log log, @Nullable Tracing tracing, Accounting accounting,
         Map<String, String> settings, List<String> warnings) {
 
     public GatewayConfig {
@@ -75,8 +75,9 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      * The limits of admission; 0 for the machine's default.
      *
      * @param bytes the most bytes of bodies in flight
+     * @param rates of tenants
      */
-    public record Admission(int requests, ByteCount bytes, int connections) {}
+    public record Admission(int requests, ByteCount bytes, int connections, RateLimits rates) {}
 
     /**
      * PEM files of the front door, read again when they change.
@@ -240,6 +241,14 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
         /** The draft specification's response. */
         SPEC
     }
+
+    /**
+     * The usage of tenants.
+     *
+     * @param rows the most pairs of a tenant and a bucket that are counted apart
+     * @param prices null for no price list
+     */
+    public record Accounting(int rows, @Nullable Prices prices) {}
 
     /** Status page and administration. */
     public record Admin(boolean enabled, ListenAddress listen) {}

@@ -60,10 +60,16 @@ final class StoreLoader {
                 connections,
                 section.count("max_attempts", 3, 1, 10),
                 section.choice("trailers", "auto", TRAILERS),
-                fetches(section, connections), proxy(section));
+                fetches(section, connections), proxy(section), rate(section.section("rate")));
         Store store = new Store(backend, section.text("probe_bucket"));
         section.close();
         return store;
+    }
+
+    private static BackendConfig.Rate rate(Section section) throws ConfigException {
+        RateLimits.Rate rate = TenantLoader.rate(section, RateLimits.Rate.NONE);
+        section.close();
+        return new BackendConfig.Rate(rate.requests(), rate.bytes());
     }
 
     /** Returns the proxy. Messages never repeat its password, not even a malformed one. */

@@ -2,12 +2,17 @@ package io.railhead.gateway.config;
 
 import io.railhead.cache.CacheConfig;
 import io.railhead.cache.TenantQuota;
+import io.railhead.gateway.config.RateLimits.Rate;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Reads {@code cache.tenants}: the quotas and floors of tenants. */
+/** Reads the quotas, floors and rates of tenants. */
 final class TenantLoader {
     private static final int MOST_TENANTS = 64;
+    private static final int MOST_REQUESTS = 1_000_000_000;
+    private static final long MOST_BYTES = 1L << 40;
+    /** The tenant of principals that name none. */
+    private static final String NO_TENANT = "default";
 
     private TenantLoader() {}
 
@@ -29,6 +34,31 @@ final class TenantLoader {
                     + ": what cache.memory leaves without cache.reserve and room for fills");
         }
         return tenants;
+    }
+
+    /** @param section {@code gateway.admission.rate} */
+    static RateLimits rates(Section section) throws ConfigException {
+        Rate other = rate(section, Rate.NONE);
+        Map<String, Rate> tenants = new LinkedHashMap<>();
+        for (Map.Entry<String, Section> entry : section.sections("tenants").entrySet()) {
+            if (entry.getKey().equals(NO_TENANT)) {
+                throw section.problem("tenants." + NO_TENANT, "is no tenant: principals without a"
+                        + " tenant have a rate each; name the principal");
+            }
+            tenants.put(entry.getKey(), rate(entry.getValue(), other));
+            entry.getValue().close();
+        }
+        section.close();
+        return new RateLimits(other, tenants);
+    }
+
+    static Rate rate(Section section, Rate otherwise) throws ConfigException {
+        int requests = section.count("requests", (int) otherwise.requests(), 0, MOST_REQUESTS);
+        ByteCount bytes = section.bytes("bytes", new ByteCount(otherwise.bytes()).toString());
+        if (bytes.bytes() > MOST_BYTES) {
+            throw section.problem("bytes", "must be at most 1024GiB: " + bytes);
+        }
+        return new Rate(requests, bytes.bytes());
     }
 
     private static TenantQuota share(Section section, long cacheable) throws ConfigException {

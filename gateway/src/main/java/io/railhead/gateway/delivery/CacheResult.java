@@ -15,6 +15,11 @@ public enum CacheResult {
     /** The response was relayed from the backend. */
     BYPASS;
 
+    /** Returns whether the response needed no byte of the store. */
+    public boolean isHit() {
+        return this == HIT || this == REVALIDATED || this == STALE;
+    }
+
     public String label() {
         return name().toLowerCase(Locale.ROOT);
     }

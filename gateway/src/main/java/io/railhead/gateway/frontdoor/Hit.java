@@ -106,7 +106,7 @@ final class Hit implements ChannelFutureListener, HttpAccess.Talk {
     public void operationComplete(ChannelFuture written) {
         giveBack();
         long nanos = System.nanoTime() - arrivedAtNanos;
-        logs.ended(bucket(), status(), nanos);
+        logs.ended(request.tenant(), bucket(), status(), bodyBytes(), nanos);
         if (logs.accessLog().isOn()) {
             new HttpAccess(this, requestId, request.address(), request.query(), request, "", null,
                     new HttpAccess.Times(nanos, headNanos)).writeTo(logs.accessLog());

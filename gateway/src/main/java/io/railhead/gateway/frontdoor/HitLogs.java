@@ -49,11 +49,15 @@ final class HitLogs {
         metrics.internalErrors.labels("request").inc();
     }
 
-    /** @param nanos from the head's arrival until the kernel took the last byte */
-    void ended(String bucket, int status, long nanos) {
+    /**
+     * @param tenant "" for an unknown sender
+     * @param nanos from the head's arrival until the kernel took the last byte
+     */
+    void ended(String tenant, String bucket, int status, long length, long nanos) {
         metrics.inFlight.dec();
         (status == 206 ? partial : whole).inc();
         seconds.observe(nanos / 1e9);
         metrics.buckets.succeeded(bucket);
+        metrics.usage.of(tenant, bucket).hit(length, nanos);
     }
 }

@@ -201,7 +201,7 @@ final class HttpHitHandler {
             }
             int count = -1;
             try {
-                count = services.lookup().tryLease(plan, slices);
+                count = taken(permit, plan, services.lookup().tryLease(plan, slices));
             } finally {
                 if (count < 0) {
                     permit.close();
@@ -211,6 +211,17 @@ final class HttpHitHandler {
                     ? null
                     : new Hit(asked, plan, permit, leased(count), context.channel(), logs,
                             arrivedAtNanos);
+        }
+
+        /** Ends the leases of a hit that is above its tenant's rate, which Vert.x refuses. */
+        private int taken(Permit permit, ReadPlan plan, int count) {
+            if (count < 0 || permit.tryTake(plan.length())) {
+                return count;
+            }
+            for (PageSlice slice : leased(count)) {
+                slice.close();
+            }
+            return -1;
         }
 
         private void failed(Throwable thrown) {

@@ -3,6 +3,7 @@ package io.railhead.gateway.http;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.util.AttributeKey;
+import io.railhead.gateway.accounting.Kind;
 import io.railhead.gateway.admission.Admission;
 import io.railhead.gateway.admission.Permit;
 import io.railhead.gateway.admission.TenantInFlight;
@@ -189,6 +190,7 @@ public final class HttpExchange implements ResponseSink {
     public TenantInFlight enter(Admission admission, Authentication authentication) {
         TenantInFlight tenantInFlight = admission.share(authentication, asker(authentication));
         permit = admission.enter(tenantInFlight, declaredBytes());
+        chargeKnown(declaredBytes());
         return tenantInFlight;
     }
 
@@ -212,6 +214,21 @@ public final class HttpExchange implements ResponseSink {
     public void moves(long bytes) {
         if (permit != null) {
             permit.holds(bytes);
+            chargeKnown(bytes);
+        }
+    }
+
+    /** Updates the permit to the number of bytes that the request holds for others. */
+    public void holds(long bytes) {
+        if (permit != null) {
+            permit.holds(bytes);
+        }
+    }
+
+    /** A body of unknown length is charged at its end. */
+    private void chargeKnown(long bytes) {
+        if (permit != null && bytes != Long.MAX_VALUE) {
+            permit.charge(bytes);
         }
     }
 
@@ -261,9 +278,14 @@ public final class HttpExchange implements ResponseSink {
 
     /** Counts bytes that were relayed from a store. */
     public void relayed(long bytes) {
+        chargeKnown(bytes);
         metrics.cacheBytes.labels("bypass", "http").inc((double) bytes);
+        S3Request known = asked;
         if (!bucket().isEmpty() && response.getStatusCode() < 400) {
             metrics.buckets.delivered(bucket(), bytes);
+        }
+        if (known != null && response.getStatusCode() < 400) {
+            metrics.usage.served(known.tenant(), known.address().bucket(), bytes);
         }
     }
 
@@ -539,6 +561,11 @@ public final class HttpExchange implements ResponseSink {
         long nanos = System.nanoTime() - arrivedAtNanos;
         metrics.seconds.labels(operation).observe(nanos / 1e9);
         countBucket();
+        S3Request known = asked;
+        if (known != null && answered && response.getStatusCode() < 400) {
+            metrics.usage.ended(known.tenant(), known.address().bucket(),
+                    Kind.of(known.method(), known.namesObject()), nanos);
+        }
         if (accessLog.isOn()) {
             new HttpAccess(new ServerTalk(request), requestId, address, query, asked, errorCode,
                     rdma,

@@ -6,6 +6,8 @@ import io.prometheus.client.Counter;
 import io.prometheus.client.Gauge;
 import io.prometheus.client.Histogram;
 import io.prometheus.client.hotspot.DefaultExports;
+import io.railhead.gateway.accounting.UsageCollector;
+import io.railhead.gateway.accounting.UsageTable;
 import io.railhead.gateway.s3.S3Error;
 import java.util.Set;
 
@@ -69,6 +71,7 @@ public final class Metrics {
             "Bytes delivered, by what the cache did for them; bypass: bodies that are relayed.",
             "result", "transport");
     public final BucketCounts buckets = register(new BucketCounts(BUCKETS));
+    public final UsageTable usage = new UsageTable();
     public final RecentErrors recentErrors = new RecentErrors(ERRORS);
     public final Counter rdmaRequests = counter("railhead_rdma_requests_total",
             "Requests with a token that were not declined.",
@@ -91,6 +94,9 @@ public final class Metrics {
             "Spans for the collector, by whether it took them.", "outcome");
     public final Counter refused = counter("railhead_refused_total",
             "Requests answered with SlowDown before they cost anything.", "reason", "tenant");
+    public final Counter rateLimited = counter("railhead_rate_limited_total",
+            "Requests answered with SlowDown since their tenant is at its rate.", "tenant",
+            "limit");
     public final Counter waited = Counter
             .build("railhead_waited_requests_total",
                     "Requests that waited for their turn, since their event loop was busy.")
@@ -116,6 +122,7 @@ public final class Metrics {
 
     public Metrics() {
         DefaultExports.register(registry);
+        register(new UsageCollector(usage));
         Gauge.build("railhead_application_log_failed",
                 "1 once a line of the application's log could not be written.")
                 .register(registry)

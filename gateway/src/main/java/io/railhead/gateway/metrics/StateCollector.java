@@ -150,6 +150,10 @@ public final class StateCollector extends Collector {
         GaugeMetricFamily fetches = new GaugeMetricFamily("railhead_backend_fetches",
                 "Fetches under way to a store, and those that wait for their turn.",
                 List.of("backend", "state"));
+        GaugeMetricFamily waiting = new GaugeMetricFamily("railhead_backend_rate_waiting",
+                "Requests that wait since the store allows no more in a second.", backend);
+        CounterMetricFamily delayed = new CounterMetricFamily("railhead_backend_rate_delayed",
+                "Requests that had to wait since the store allows no more in a second.", backend);
         for (Backend each : backends.get()) {
             BackendStats stats = each.stats();
             requests.addMetric(List.of(each.name(), "ranged_get"), (double) stats.rangedGets());
@@ -167,7 +171,10 @@ public final class StateCollector extends Collector {
             fetches.addMetric(List.of(each.name(), "under_way"),
                     (double) stats.fetchesUnderWay());
             fetches.addMetric(List.of(each.name(), "waiting"), (double) stats.fetchesWaiting());
+            waiting.addMetric(List.of(each.name()), stats.rateWaiting());
+            delayed.addMetric(List.of(each.name()), (double) stats.rateDelayed());
         }
-        families.addAll(List.of(requests, retries, failures, bytes, endpoints, limit, fetches));
+        families.addAll(List.of(requests, retries, failures, bytes, endpoints, limit, fetches,
+                waiting, delayed));
     }
 }

@@ -126,8 +126,7 @@ public final class Relay implements Operation {
     /** Sends the request without a body; the consumer gets the response on the event loop. */
     public void ask(HttpExchange httpExchange, S3Request request,
             Consumer<BackendResponse> onAnswer) {
-        request.route()
-                .backend()
+        request.store()
                 .send(new BackendRequest(request.method(), request.target(),
                         ForwardedHeaders.toBackend(request.headers()), new Payload.Empty(),
                         request.caller(), patience(request)))
@@ -193,8 +192,7 @@ public final class Relay implements Operation {
         BackendRequest forwarded = new BackendRequest(request.method(), request.target(), headers,
                 payload,
                 request.caller(), patience(request));
-        request.route()
-                .backend()
+        request.store()
                 .send(forwarded)
                 .whenComplete(StoreAnswers.to(httpExchange, (answer, failure) -> {
                     if (failure == null) {

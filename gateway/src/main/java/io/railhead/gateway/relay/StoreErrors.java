@@ -68,6 +68,8 @@ public final class StoreErrors {
             case BROKEN -> unavailable("broke off its answer.");
             case BUSY -> new S3Refusal(S3Error.SLOW_DOWN,
                     "All connections of the gateway to the store behind it are in use.");
+            case RATE_LIMITED -> new S3Refusal(S3Error.SLOW_DOWN,
+                    "The gateway may send no more requests to the store behind it now.");
             case MALFORMED -> new S3Refusal(S3Error.STORE_ANSWER_MALFORMED);
             case OVERSIZED -> new S3Refusal(S3Error.STORE_ANSWER_TOO_LARGE,
                     "The store behind the gateway sent more than the gateway takes: "

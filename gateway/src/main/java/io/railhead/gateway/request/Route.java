@@ -2,6 +2,7 @@ package io.railhead.gateway.request;
 
 import io.railhead.backend.Backend;
 import io.railhead.backend.Caller;
+import io.railhead.gateway.accounting.UsageTable;
 import io.railhead.gateway.config.Rule;
 
 /**
@@ -9,5 +10,7 @@ import io.railhead.gateway.config.Rule;
  *
  * @param caller the identity that the backend is asked with
  * @param namespace the account that owns the caller's bucket names; "" for a shared bucket
+ * @param usage what tenants use
  */
-public record Route(Backend backend, Caller caller, String namespace, Rule rule) {}
+public record Route(Backend backend, Caller caller, String namespace, Rule rule,
+        UsageTable usage) {}

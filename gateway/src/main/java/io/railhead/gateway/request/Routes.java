@@ -2,6 +2,7 @@ package io.railhead.gateway.request;
 
 import io.railhead.backend.Backend;
 import io.railhead.backend.Caller;
+import io.railhead.gateway.accounting.UsageTable;
 import io.railhead.gateway.config.Rule;
 import io.railhead.gateway.config.Rules;
 import io.railhead.gateway.identity.AccessKey;
@@ -24,6 +25,7 @@ public final class Routes {
      */
     private static final String ANONYMOUS = "!anonymous";
 
+    private final UsageTable usage;
     private volatile Table table;
 
     /**
@@ -37,33 +39,38 @@ public final class Routes {
             stores = Collections.unmodifiableMap(new LinkedHashMap<>(stores));
         }
 
-        private Route route(Authentication authentication, Address address) {
+        private Route route(Authentication authentication, Address address,
+                UsageTable usage) {
             return switch (authentication) {
                 case Authentication.Anonymous _ -> route(rules.match("", address.bucket(),
-                        address.key()), new Caller.Anonymous(), ANONYMOUS);
+                        address.key()), new Caller.Anonymous(), ANONYMOUS, usage);
                 case Authentication.PassedThrough(String host) -> route(rules.match("",
-                        address.bucket(), address.key()), new Caller.ClientSigned(host), "");
-                case Authentication.Known known -> route(known.principal(), known.key(), address);
+                        address.bucket(), address.key()), new Caller.ClientSigned(host), "", usage);
+                case Authentication.Known known -> route(known.principal(), known.key(), address,
+                        usage);
             };
         }
 
-        private Route route(Principal principal, AccessKey key, Address address) {
+        private Route route(Principal principal, AccessKey key, Address address,
+                UsageTable usage) {
             Rule rule = rules.match(principal.tenant(), address.bucket(), address.key());
             return route(rule, principal.backendCredential(key),
-                    rule.shared() ? "" : principal.namespace(key));
+                    rule.shared() ? "" : principal.namespace(key), usage);
         }
 
-        private Route route(Rule rule, Caller caller, String account) {
+        private Route route(Rule rule, Caller caller, String account, UsageTable usage) {
             PlacedStore store = stores.get(rule.backend());
             if (store == null) {
                 throw new IllegalStateException("no backend is called " + rule.backend());
             }
-            return new Route(store.backend(), caller, store.namespace(account), rule);
+            return new Route(store.backend(), caller, store.namespace(account), rule, usage);
         }
     }
 
-    public Routes(Table table) {
+    /** @param usage counts what each tenant asks of a store */
+    public Routes(Table table, UsageTable usage) {
         this.table = table;
+        this.usage = usage;
     }
 
     /** Routes later requests by another table. */
@@ -85,6 +92,6 @@ public final class Routes {
     }
 
     public Route route(Authentication authentication, Address address) {
-        return table.route(authentication, address);
+        return table.route(authentication, address, usage);
     }
 }

@@ -1,5 +1,6 @@
 package io.railhead.gateway.request;
 
+import io.railhead.backend.Backend;
 import io.railhead.backend.Caller;
 import io.railhead.backend.Headers;
 import io.railhead.backend.PercentCodec;
@@ -125,6 +126,17 @@ public record S3Request(RequestHead head, Address address, Query query,
         }
         return new ObjectId(route.backend().name(), route.namespace(), bucket, address.key(),
                 query.get("versionId"));
+    }
+
+    /** Returns the store, whose work is charged to the sender's tenant and to the bucket. */
+    public Backend store() {
+        return route.usage()
+                .charging(route.backend(), tenant(), address.bucket(), namesObject());
+    }
+
+    /** Returns the tenant of the principal; "" for anonymous. */
+    public String tenant() {
+        return authentication.tenant();
     }
 
     public Caller caller() {

@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -29,9 +30,10 @@ class AdmissionTest {
     private static final long WINDOW = 200;
 
     private final Metrics metrics = new Metrics();
+    private final AtomicLong clock = new AtomicLong(1);
     private final AtomicBoolean shedding = new AtomicBoolean();
     private final Admission admission = new Admission(new Limits(REQUESTS, BYTES, WINDOW),
-            shedding::get, metrics.refused);
+            shedding::get, metrics.refused, metrics.rateLimited, clock::get);
 
     private static Principal principal(String name, String tenant) {
         return new Principal(name, tenant,

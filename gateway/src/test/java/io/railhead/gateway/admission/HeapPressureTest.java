@@ -61,8 +61,9 @@ class HeapPressureTest {
 
     @Test
     void admissionRefusesAtTheSecondStageAlone() {
+        Metrics metrics = new Metrics();
         Admission admission = new Admission(new Limits(9, 9, 9), pressure::refusesRequests,
-                new Metrics().refused);
+                metrics.refused, metrics.rateLimited, System::nanoTime);
         TenantInFlight tenantInFlight = admission.share(
                 new Principal("a", "a",
                         List.of(new AccessKey("a", new Secret("secret"), null)), null, Set.of(),

@@ -50,6 +50,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
+import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -79,6 +80,7 @@ class ChannelHitHandlerTest {
     private Routes routes;
     private final Metrics metrics = new Metrics();
     private ChannelHitHandler channelHitHandler;
+    private final LongAdder chargedBytes = new LongAdder();
     private long nowNanos;
 
     @BeforeEach
@@ -88,12 +90,13 @@ class ChannelHitHandlerTest {
         cache = leaks.closing(new ObjectCache(memory, CacheConfig.DEFAULT, () -> nowNanos));
         authorizationCache = new AuthorizationCache(() -> nowNanos, cache, metrics);
         routes = new Routes(new Routes.Table(config().rules(),
-                Map.of("store", new PlacedStore(new NoBackend(), ""))));
+                Map.of("store", new PlacedStore(new NoBackend(), ""))), metrics.usage);
         channelHitHandler = new ChannelHitHandler(
                 new Servability(cache, authorizationCache, () -> nowNanos), 1 << 20,
                 new ChannelCounts(metrics, "test"),
                 new ChannelLog(AccessLog.off(metrics.lostLogLines), new NoSession(),
-                        RequestSource.anonymous(null, false)));
+                        RequestSource.anonymous(null, false)),
+                chargedBytes::add);
     }
 
     private GatewayConfig config() throws Exception {

@@ -40,7 +40,7 @@ public class NoBackend implements Backend {
 
     @Override
     public BackendStats stats() {
-        return new BackendStats(0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0);
+        return new BackendStats(0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0);
     }
 
     @Override

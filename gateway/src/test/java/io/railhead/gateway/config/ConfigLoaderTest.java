@@ -94,7 +94,7 @@ class ConfigLoaderTest {
                 new ListenAddress("0.0.0.0", 9000), new ListenAddress("0.0.0.0", 9901),
                 folder.resolve("credentials.yaml"), List.of(), Duration.ofSeconds(30),
                 ByteCount.parse("64KiB"), Duration.ofSeconds(10), Duration.ofSeconds(60),
-                ByteCount.parse("1KiB"), new Admission(0, ByteCount.parse("0"), 0),
+                ByteCount.parse("1KiB"), new Admission(0, ByteCount.parse("0"), 0, RateLimits.NONE),
                 Runtime.getRuntime().availableProcessors(),
                 new Access(AuthMode.VERIFY, null, null, false), false, false, null, null, null));
         assertThat(config.cache()).isEqualTo(new Cache(ByteCount.parse("4GiB"),
@@ -135,7 +135,9 @@ class ConfigLoaderTest {
                         gateway: {name: rack7, listen: "[::1]:1", health: "h:2", credentials: credentials.yaml,
                           domains: [S3.Rack], drain: 1s, max_header: 8KiB, header_timeout: 2s,
                           idle_timeout: 3s, min_rate: 2KiB, event_loops: 4,
-                          admission: {requests: 7, bytes: 64MiB, connections: 9}, authentication: verify,
+                          admission: {requests: 7, bytes: 64MiB, connections: 9,
+                            rate: {requests: 11, bytes: 2KiB, tenants: {team: {requests: 12},
+                              free: {requests: 0, bytes: 0}}}}, authentication: verify,
                           policy: policy.json, sigv2: true, sole: true,
                           allow_cleartext: true, tls: {certificate: ca.pem, key: credentials.yaml,
                           client_ca: ca.pem}, events: {enabled: true, token_file: ca.pem},
@@ -152,6 +154,7 @@ class ConfigLoaderTest {
                           a: {endpoints: ["https://s3/", "http://10.0.0.1:8080"], region: eu, ca: ca.pem,
                             addressing: virtual, connect_timeout: 1s, answer_timeout: 2m,
                             idle_timeout: 1h, max_connections: 4, min_fetches: 2, max_fetches: 3, max_attempts: 5, trailers: drop,
+                            rate: {requests: 13, bytes: 14KiB},
                             probe_bucket: p}
                         rules:
                           - {bucket: "m-*", prefix: x/, tenant: t, backend: a,
@@ -181,7 +184,11 @@ class ConfigLoaderTest {
                 new ListenAddress("h", 2), folder.resolve("credentials.yaml"), List.of("s3.rack"),
                 Duration.ofSeconds(1), ByteCount.parse("8KiB"), Duration.ofSeconds(2),
                 Duration.ofSeconds(3), ByteCount.parse("2KiB"),
-                new Admission(7, ByteCount.parse("64MiB"), 9), 4,
+                new Admission(7, ByteCount.parse("64MiB"), 9,
+                        new RateLimits(new RateLimits.Rate(11, 2048),
+                                Map.of("team", new RateLimits.Rate(12, 2048),
+                                        "free", new RateLimits.Rate(0, 0)))),
+                4,
                 new Access(AuthMode.VERIFY, null, folder.resolve("policy.json"), true), true, true,
                 new GatewayConfig.Tls(folder.resolve("ca.pem"), folder.resolve("credentials.yaml"),
                         folder.resolve("ca.pem")),
@@ -203,7 +210,8 @@ class ConfigLoaderTest {
                 List.of(URI.create("https://s3"), URI.create("http://10.0.0.1:8080")), "eu",
                 folder.resolve("ca.pem"), false, Duration.ofSeconds(1), Duration.ofMinutes(2),
                 Duration.ofHours(1), 4, 5, BackendConfig.TrailerPolicy.DROP,
-                new BackendConfig.Fetches(2, 3), null), "p"));
+                new BackendConfig.Fetches(2, 3), null,
+                new BackendConfig.Rate(13, 14 << 10)), "p"));
         assertThat(config.rules().match("t", "m-1", "x/y")).isEqualTo(new Rule("a",
                 new Freshness.Bounded(Duration.ofMillis(500)), Duration.ZERO, CacheMode.OFF, false,
                 ByteCount.parse("1TiB"), true, true, true, false));
@@ -423,10 +431,26 @@ class ConfigLoaderTest {
             "{a: {endpoints: ['ht tp://h']}}    | backends.a.endpoints: 'ht tp://h' is not scheme",
             "{a: {endpoints: ['http://h','http://h']}} | backends.a.endpoints: 'http://h' appears twice",
             "{a: {endpoints: ['http://h'], ca: x.pem}} | backends.a.ca: no such file: ",
+            "{a: {endpoints: ['http://h'], rate: {request: 5}}} | backends.a.rate.request: unknown key; did you mean backends.a.rate.requests?",
+            "{a: {endpoints: ['http://h'], rate: {requests: -1}}} | backends.a.rate.requests: must be 0 to 1000000000: -1",
+            "{a: {endpoints: ['http://h'], rate: {bytes: 2000TiB}}} | backends.a.rate.bytes: must be at most 1024GiB: 2000TiB",
             "{a: {endpoints: ['http://h'], region: 5}} | backends.a.region: must be text; put it in",
     })
     void aBadStoreIsOneLineNamingItsKey(String backends, String line) throws IOException {
         assertThat(refusal(GATEWAY + "backends: " + backends)).contains(line);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
+            "{tenants: {default: {requests: 1}}} | tenants.default: is no tenant",
+            "{tenants: {t: {byte: 1}}}           | tenants.t.byte: unknown key; did you mean gateway.admission.rate.tenants.t.bytes?",
+            "{requests: many}                    | requests: 'many' is not a whole number",
+            "{bytes: 1GB}                        | bytes: '1GB' is not a size such as",
+    })
+    void aBadRateIsOneLineNamingItsKey(String rate, String line) throws IOException {
+        String gateway = "gateway: {credentials: credentials.yaml, admission: {rate: " + rate
+                + "}}\n";
+        assertThat(refusal(gateway + BACKENDS)).contains("gateway.admission.rate." + line);
     }
 
     @Test

@@ -26,7 +26,9 @@ class FairSchedulerTest {
     private static final long MOMENT = FairScheduler.AWAY_NANOS / 4;
 
     private final Admission admission = new Admission(new Limits(1, 1, 1), () -> false,
-            Counter.build("refused", "refused").labelNames("reason", "tenant").create());
+            Counter.build("refused", "refused").labelNames("reason", "tenant").create(),
+            Counter.build("limited", "limited").labelNames("tenant", "limit").create(),
+            System::nanoTime);
     private final TenantInFlight flood = share("192.0.2.1");
     private final TenantInFlight good = share("192.0.2.2");
     private final Loop loop = new Loop();

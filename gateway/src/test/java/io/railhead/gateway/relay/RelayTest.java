@@ -8,6 +8,7 @@ import io.railhead.backend.BackendRequest;
 import io.railhead.backend.BackendResponse;
 import io.railhead.backend.Caller;
 import io.railhead.backend.Headers;
+import io.railhead.gateway.accounting.UsageTable;
 import io.railhead.gateway.channel.NoBackend;
 import io.railhead.gateway.config.ByteCount;
 import io.railhead.gateway.config.CacheMode;
@@ -79,7 +80,7 @@ final class RelayTest {
         return new S3Request(new RequestHead("POST", "/b", null, Headers.NONE),
                 Address.of("/b", null, List.of()), Query.of(Map.of()),
                 new Authentication.Anonymous(), RequestSource.anonymous(null, false),
-                new Route(store, new Caller.Anonymous(), "", rule));
+                new Route(store, new Caller.Anonymous(), "", rule, new UsageTable()));
     }
 
     /** A client that has the last byte goes on: it must read what it wrote. */

@@ -47,8 +47,7 @@ record PartialDeletion(HttpExchange exchange, S3Request request, DeletionList li
         BackendRequest forwarded = new BackendRequest("POST", request.target(), headers(document),
                 new Payload.Bytes(ByteBuffer.wrap(document)), request.caller(),
                 Relay.patience(request));
-        request.route()
-                .backend()
+        request.store()
                 .send(forwarded)
                 .whenComplete(StoreAnswers.to(exchange, (answer, failure) -> {
                     if (failure != null) {

@@ -116,7 +116,7 @@ public final class FormUpload implements Operation {
         Route route = site.routes.route(named, object);
         S3Request signed = new S3Request(request.head(), request.address(), request.query(), named,
                 httpExchange.asker(named), new Route(route.backend(), new Caller.Anonymous(),
-                        route.namespace(), route.rule()));
+                        route.namespace(), route.rule(), route.usage()));
         requireAllowed(signed, fields, form.fileName());
         Caller.@Nullable Credential other = otherThan(signer, route.caller());
         byte[] head = other == null

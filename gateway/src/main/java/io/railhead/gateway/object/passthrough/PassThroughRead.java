@@ -107,8 +107,7 @@ final class PassThroughRead {
                     .add(condition, plan.metadata().version().etag())
                     .build();
         }
-        return request.route()
-                .backend()
+        return request.store()
                 .send(new BackendRequest("GET", request.target(), headers, new Payload.Empty(),
                         request.caller(), null));
     }
@@ -164,6 +163,7 @@ final class PassThroughRead {
             return;
         }
         services.metrics().cacheResults.labels(CacheResult.MISS.label()).inc();
+        services.metrics().usage.read(request.tenant(), id.bucket(), false, 0);
         long from = part == null ? 0 : part.first();
         long to = part == null ? metadata.version().sizeBytes() : part.last() + 1;
         Relay.pass(httpExchange, request.method(),
@@ -224,6 +224,8 @@ final class PassThroughRead {
         services.metrics()
                 .delivered(request.objectId().bucket(), CacheResult.REVALIDATED.label(), "http",
                         plan.length());
+        services.metrics().usage.read(request.tenant(), request.objectId().bucket(), true,
+                plan.length());
         return AnswerHead.write(httpExchange, request, plan, CacheResult.REVALIDATED);
     }
 

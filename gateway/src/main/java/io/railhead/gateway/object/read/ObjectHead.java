@@ -113,6 +113,8 @@ public final class ObjectHead {
 
     private void found(ObjectMetadata metadata, CacheResult result) {
         services.metrics().cacheResults.labels(result.label()).inc();
+        services.metrics().usage.read(request.tenant(), request.objectId().bucket(),
+                result.isHit(), 0);
         client.found(metadata, result);
     }
 }

@@ -40,7 +40,7 @@ public final class ObjectProbe {
             AuthorizationKey authorizationKey,
             boolean reads) {
         ObjectHeaders.Moment sent = services.now(id);
-        Backend backend = request.route().backend();
+        Backend backend = request.store();
         return backend.send(Requests.head(request.objectTarget(), request.caller()))
                 .handle((answer, failure) -> failure != null
                         ? new Probe.Unanswered(failure)
@@ -54,8 +54,7 @@ public final class ObjectProbe {
 
     private CompletionStage<Probe> readByte(S3Request request, AuthorizationKey authorizationKey,
             ObjectHeaders.Moment sent, Probe.Found found) {
-        return request.route()
-                .backend()
+        return request.store()
                 .send(Requests.rangedGet(request.objectTarget(), request.caller(), 0, 1,
                         found.metadata().version().etag()))
                 .handle((answer, failure) -> {

@@ -45,8 +45,7 @@ final class PartRange {
         BackendRequest head = new BackendRequest("HEAD", request.target(),
                 ForwardedHeaders.toBackend(request.headers()),
                 new Payload.Empty(), request.caller(), null);
-        request.route()
-                .backend()
+        request.store()
                 .send(head)
                 .whenComplete(StoreAnswers.to(httpExchange, (answer, failure) -> {
                     S3Request ranged = failure == null

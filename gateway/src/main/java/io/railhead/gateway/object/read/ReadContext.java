@@ -29,7 +29,7 @@ record ReadContext(ReadServices services, ResponseSink requester, S3Request requ
     }
 
     private static BackendPageSource source(S3Request request, FetchTurn turn) {
-        return new BackendPageSource(request.route().backend(), request.caller(),
+        return new BackendPageSource(request.store(), request.caller(),
                 request.objectTarget(), turn);
     }
 
@@ -70,5 +70,7 @@ record ReadContext(ReadServices services, ResponseSink requester, S3Request requ
     void count(ReadPlan plan, CacheResult result, String transport) {
         services.metrics().cacheResults.labels(result.label()).inc();
         services.metrics().delivered(id.bucket(), result.label(), transport, plan.length());
+        services.metrics().usage.read(request.tenant(), id.bucket(), result.isHit(),
+                plan.length());
     }
 }

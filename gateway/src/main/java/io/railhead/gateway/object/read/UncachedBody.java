@@ -31,8 +31,7 @@ final class UncachedBody {
     }
 
     void continueAt(long offset) {
-        request.route()
-                .backend()
+        request.store()
                 .send(Requests.rangedGet(request.objectTarget(), request.caller(), offset,
                         plan.to() - offset,
                         plan.metadata().version().etag()))

@@ -107,6 +107,7 @@ final class UncachedRdmaGet implements RdmaDelivery.Outcome {
         }
         String bucket = memory.request().objectId().bucket();
         services.metrics().delivered(bucket, "bypass", memory.buffer().session().fabric(), length);
+        services.metrics().usage.served(memory.request().tenant(), bucket, length);
         TokenDestination.count(memory.dialect(), services, "delivered");
         httpExchange.movedByRdma(memory.buffer().session().fabric(), length);
         HttpServerResponse response = httpExchange.answer(told.status());

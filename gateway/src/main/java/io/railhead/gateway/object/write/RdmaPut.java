@@ -119,7 +119,7 @@ public final class RdmaPut {
     /** Sends the request; a failure to send completes the stage as any other failure does. */
     private CompletionStage<BackendResponse> send(BackendRequest forwarded) {
         try {
-            return request.route().backend().send(forwarded);
+            return request.store().send(forwarded);
         } catch (RuntimeException | Error e) {
             return CompletableFuture.failedStage(e);
         }

@@ -58,8 +58,7 @@ record HipobjRead(PairingAdmission admission, HttpExchange exchange, S3Request r
     }
 
     private void ask(String range) {
-        request.route()
-                .backend()
+        request.store()
                 .send(new BackendRequest("GET", request.objectTarget(),
                         Headers.builder().add("Range", range).build(), new Payload.Empty(),
                         request.caller(), null))

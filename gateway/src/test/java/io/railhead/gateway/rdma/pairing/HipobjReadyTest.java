@@ -14,6 +14,7 @@ import io.railhead.cache.ObjectCache;
 import io.railhead.cache.memory.LeakCheck;
 import io.railhead.cache.memory.MemoryConfig;
 import io.railhead.cache.memory.PageMemory;
+import io.railhead.gateway.accounting.UsageTable;
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.authorization.AuthorizationCache;
 import io.railhead.gateway.authorization.ReplayGuard;
@@ -141,7 +142,8 @@ final class HipobjReadyTest {
         return new S3Request(new RequestHead("GET", "/b/k", null, Headers.NONE), address,
                 Query.of(Map.of()), new Authentication.Anonymous(),
                 RequestSource.anonymous(null, false),
-                new Route(new StoppedStore(), new Caller.Anonymous(), "", rule));
+                new Route(new StoppedStore(), new Caller.Anonymous(), "", rule,
+                        new UsageTable()));
     }
 
     private PairingAdmission admission() {
@@ -163,7 +165,7 @@ final class HipobjReadyTest {
                 new Revalidations(), new Relay(metrics), new UnavailableFabric("verbs", "none"),
                 new RdmaDeadlines(Duration.ofMinutes(1), Duration.ofMinutes(1)),
                 metrics, 64 << 10, 64 << 10);
-        return new HipobjSite(reads, new Routes(new Routes.Table(null, Map.of())),
+        return new HipobjSite(reads, new Routes(new Routes.Table(null, Map.of()), new UsageTable()),
                 new AccessControl(null, metrics));
     }
 
