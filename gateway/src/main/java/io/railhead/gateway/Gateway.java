@@ -20,12 +20,17 @@ import io.railhead.gateway.admission.Admission;
 import io.railhead.gateway.admission.AdmissionCollector;
 import io.railhead.gateway.admission.HeapPressure;
 import io.railhead.gateway.admission.HeapWatch;
+import io.railhead.gateway.audit.Audit;
+import io.railhead.gateway.audit.AuditEvent;
+import io.railhead.gateway.audit.AuditStream;
+import io.railhead.gateway.audit.KeyChanges;
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.authorization.AuthorizationCache;
 import io.railhead.gateway.authorization.PolicyFile;
 import io.railhead.gateway.channel.ChannelServer;
 import io.railhead.gateway.channel.ChannelServices;
 import io.railhead.gateway.channel.SessionCallers;
+import io.railhead.gateway.config.AuditConfig;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.FileWatch;
 import io.railhead.gateway.config.GatewayConfig;
@@ -48,6 +53,7 @@ import io.railhead.gateway.frontdoor.S3Listener;
 import io.railhead.gateway.frontdoor.UnsignedEndpoint;
 import io.railhead.gateway.identity.CredentialChange;
 import io.railhead.gateway.identity.CredentialStore;
+import io.railhead.gateway.identity.Identity;
 import io.railhead.gateway.identity.Principal;
 import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.metrics.FabricCollector;
@@ -111,6 +117,9 @@ public final class Gateway implements AutoCloseable, Readiness {
     private final Vertx vertx;
     private final HttpServer health;
     private final AccessLog accessLog;
+    /** Null if no stream is configured. */
+    private final @Nullable AuditStream auditStream;
+    private final Audit audit;
     private final PageMemory memory;
     private final ObjectCache cache;
     private final Tracing tracing;
@@ -135,11 +144,14 @@ public final class Gateway implements AutoCloseable, Readiness {
                     new HealthListener(vertx, metrics, this)
                             .listen(config.gateway().health().host(),
                                     config.gateway().health().port()));
+            auditStream = openAudit(credentials);
+            audit = auditStream == null ? Audit.OFF : auditStream;
+            files.tell(audit);
             accessLog = opened(AccessLog.open(config.log(), metrics.lostLogLines));
             ClientSessions clientSessions = new ClientSessions(PENDING_SESSION_LIFE,
                     MAX_PENDING_SESSIONS,
                     config.rdma().maxSessionsPerPrincipal());
-            ChannelServer requests = new ChannelServer(vertx, metrics, accessLog);
+            ChannelServer requests = new ChannelServer(vertx, metrics, accessLog, audit);
             opening = new FabricOpening(config, clientSessions, requests, environment,
                     credentials.principals());
             Fabrics fabrics = opening.fabrics();
@@ -153,6 +165,7 @@ public final class Gateway implements AutoCloseable, Readiness {
             AuthorizationCache authorizationCache = new AuthorizationCache(nanoClock, cache,
                     metrics);
             credentials.tell(refusal -> files.count("credentials", refusal));
+            credentials.onChange(change -> KeyChanges.tell(change, audit));
             credentials.onChange(change -> revoke(change, authorizationCache, clientSessions));
             HeapPressure heap = new HeapPressure(HeapWatch::heldAfterCollection,
                     System::nanoTime, sheddingOf(cache, authorizationCache));
@@ -172,7 +185,7 @@ public final class Gateway implements AutoCloseable, Readiness {
             listener = new S3Listener(vertx,
                     new FrontDoorOpening(config, credentials, routes, access, reads,
                             clientSessions, opening).open(admission, callers,
-                                    new FrontDoor.Logs(metrics, accessLog), unsignedEndpoints(),
+                                    new FrontDoor.Logs(metrics, accessLog, audit), unsignedEndpoints(),
                                     nanoClock),
                     metrics, connections, config.gateway()).leavingWhile(drain::isOn)
                     .tracedWhile(tracing::isOn);
@@ -216,6 +229,21 @@ public final class Gateway implements AutoCloseable, Readiness {
 
     private <T extends AutoCloseable> T opened(T part) {
         return shutdownStack.opened(part);
+    }
+
+    private @Nullable AuditStream openAudit(CredentialStore credentials) {
+        AuditConfig settings = config.audit();
+        return settings == null
+                ? null
+                : opened(AuditStream.open(settings, config.gateway().name(), vertx, metrics,
+                        key -> owner(credentials.find(key))));
+    }
+
+    private static AuditEvent.@Nullable Actor owner(@Nullable Identity identity) {
+        return identity == null
+                ? null
+                : new AuditEvent.Actor(identity.principal().name(), identity.principal().tenant(),
+                        "", "");
     }
 
     private @Nullable PolicyFile openPolicy() {
@@ -320,7 +348,7 @@ public final class Gateway implements AutoCloseable, Readiness {
             AccessControl access) {
         boolean verifies = config.gateway().access().mode() != AuthMode.PASS_THROUGH;
         return opened(AdminCalls.api(verifies ? new Authenticator(credentials) : null, reads,
-                routes, access, drain));
+                routes, access, drain, audit));
     }
 
     private HttpServer openAdmin(StatusPage status, AdminApi api) {
@@ -403,7 +431,9 @@ public final class Gateway implements AutoCloseable, Readiness {
         if (!serving) {
             return "starting or draining";
         }
-        return drain.isOn() ? "draining, as an administrator asked" : "";
+        return drain.isOn()
+                ? "draining, as an administrator asked"
+                : auditStream == null ? "" : auditStream.reasonNotReady();
     }
 
     @Override

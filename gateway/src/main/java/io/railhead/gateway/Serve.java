@@ -72,6 +72,7 @@ public final class Serve {
             PageMemory.requireRoom(Gateway.memoryConfig(checked));
             FabricOpening.requireNamed(checked.rdma().loopback());
             AccessLog.requireWritable(checked.log().access());
+            WatchedFiles.requireUsable(checked.audit());
             try (CredentialStore credentials = CredentialStore.open(checked.gateway())) {
                 CleartextPolicy.require(checked, credentials.principals());
                 requireDcKey(checked.rdma().dc(), credentials.principals());

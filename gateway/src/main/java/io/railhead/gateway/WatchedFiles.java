@@ -1,5 +1,10 @@
 package io.railhead.gateway;
 
+import io.railhead.gateway.audit.Audit;
+import io.railhead.gateway.audit.AuditEvent;
+import io.railhead.gateway.audit.AuditKind;
+import io.railhead.gateway.audit.AuditStream;
+import io.railhead.gateway.config.AuditConfig;
 import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.config.FileWatch;
 import io.railhead.gateway.config.GatewayConfig;
@@ -23,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 final class WatchedFiles {
     private final Metrics metrics;
     private final Map<String, String> refusals = new ConcurrentHashMap<>();
+    private volatile Audit audit = Audit.OFF;
     private volatile @Nullable Instant certificateUntil;
 
     WatchedFiles(Metrics metrics) {
@@ -32,6 +38,11 @@ final class WatchedFiles {
             metrics.fileReloads.labels(setting, "refused");
             metrics.fileRefused.labels(setting);
         }
+    }
+
+    /** Sets the stream that learns of each reload. */
+    void tell(Audit stream) {
+        audit = stream;
     }
 
     /** Throws as a start would for an unusable file. Blocks. */
@@ -50,6 +61,18 @@ final class WatchedFiles {
         if (events != null) {
             FileWatch.start("gateway.events.token_file", List.of(events.tokenFile()),
                     new EventToken()::replace, _ -> {}).close();
+        }
+    }
+
+    /** Throws as a start would for an audit stream that cannot be opened. Blocks. */
+    static void requireUsable(@Nullable AuditConfig audit) {
+        if (audit != null) {
+            Vertx vertx = Vertx.vertx();
+            try {
+                AuditStream.requireUsable(audit, vertx);
+            } finally {
+                ShutdownStack.await(vertx.close());
+            }
         }
     }
 
@@ -94,6 +117,10 @@ final class WatchedFiles {
         boolean usable = refusal.isEmpty();
         metrics.fileReloads.labels(setting, usable ? "used" : "refused").inc();
         metrics.fileRefused.labels(setting).set(usable ? 0 : 1);
+        audit.record((usable
+                ? AuditEvent.accepted(AuditKind.RELOAD, "a changed file is in force")
+                : AuditEvent.refused(AuditKind.RELOAD, "Refused", refusal))
+                .on("setting", setting));
         if (usable) {
             refusals.remove(setting);
         } else {

@@ -3,6 +3,7 @@ package io.railhead.gateway.channel;
 import io.railhead.backend.Headers;
 import io.railhead.gateway.admission.Permit;
 import io.railhead.gateway.admission.TenantInFlight;
+import io.railhead.gateway.audit.Audit;
 import io.railhead.gateway.channel.ChannelCounts.Outcome;
 import io.railhead.gateway.identity.Identity;
 import io.railhead.gateway.identity.Principal;
@@ -56,7 +57,7 @@ final class PeerRequests {
     /** @param context the event loop of requests that are no hits */
     PeerRequests(ChannelServices services, RequestChannel channel,
             SessionCallers.Caller caller,
-            Context context, ChannelCounts counts, AccessLog accessLog) {
+            Context context, ChannelCounts counts, AccessLog accessLog, Audit audit) {
         this.services = services;
         this.channel = channel;
         this.caller = caller.identity();
@@ -64,7 +65,7 @@ final class PeerRequests {
         this.tenantInFlight = services.admission().share(caller.identity().principal());
         this.context = context;
         this.counts = counts;
-        this.log = new ChannelLog(accessLog, channel.session(), requestSource);
+        this.log = new ChannelLog(accessLog, audit, channel.session(), requestSource);
         this.channelHitHandler = new ChannelHitHandler(services.reads().servability(),
                 services.windowBytes(), counts, log);
     }
@@ -180,7 +181,7 @@ final class PeerRequests {
     }
 
     private void answer(RequestView request, Answer answer) {
-        if (log.isOn()) {
+        if (log.isOn() || answer.status() != 0) {
             log.ended(request.operation(), request.bucket(), request.name().key(), answer,
                     System.nanoTime());
         }

@@ -101,8 +101,11 @@ public final class ConfigLoader {
         Admin admin = admin(root.section("admin"));
         Log log = log(root.section("log"));
         Tracing tracing = root.has("tracing") ? tracing(root.section("tracing")) : null;
+        AuditConfig audit = root.has("audit")
+                ? new AuditLoader(folder).load(root.section("audit"))
+                : null;
         root.close();
-        return new GatewayConfig(gateway, cache, stores, rules, rdma, admin, log, tracing,
+        return new GatewayConfig(gateway, cache, stores, rules, rdma, admin, log, tracing, audit,
                 settings.all(), settings.warnings());
     }
 

@@ -21,11 +21,12 @@ import org.slf4j.event.Level;
 /**
  * The whole {@code railhead.yaml}, checked, with defaults filled in.
  *
+ * @param audit null for no audit stream
  * @param settings the values by key for display, with secrets masked
  * @param warnings one line for each key that has no effect any more
  */
 public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> backends, Rules rules,
-        Rdma rdma, Admin admin, Log log, @Nullable Tracing tracing,
+        Rdma rdma, Admin admin, Log log, @Nullable Tracing tracing, @Nullable AuditConfig audit,
         Map<String, String> settings, List<String> warnings) {
 
     public GatewayConfig {

@@ -95,6 +95,19 @@ public final class Metrics {
     public final Counter adminCalls = counter("railhead_admin_calls_total",
             "Calls of the admin API, by how they ended or why they were refused.", "call",
             "result");
+    public final Counter auditEvents = counter("railhead_audit_events_total",
+            "Events put into the audit stream.", "kind");
+    public final Counter auditLost = counter("railhead_audit_lost_total",
+            "Audit events that a destination did not take: its queue was full, or the gateway"
+                    + " stopped.",
+            "sink", "reason");
+    public final Counter auditSuppressed = counter("railhead_audit_suppressed_total",
+            "Audit events above the limit of their kind or sender; one event counts them.",
+            "kind");
+    public final Gauge auditFailing = Gauge
+            .build("railhead_audit_failing", "1 while a destination takes no audit events.")
+            .labelNames("sink")
+            .register(registry);
     public final Gauge inFlight = Gauge
             .build("railhead_requests_in_flight", "Requests being answered.")
             .register(registry);
