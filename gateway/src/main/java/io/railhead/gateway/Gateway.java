@@ -140,9 +140,10 @@ public final class Gateway implements AutoCloseable, Readiness {
             vertx = openVertx();
             shutdownStack.push(() -> await(vertx.close()));
             ((VertxInternal) vertx).eventLoopGroup().forEach(eventLoops::add);
+            HealthListener healthListener = new HealthListener(vertx, metrics, this);
+            files.openHealthTls(config.gateway(), vertx, healthListener).ifPresent(this::opened);
             health = bound("gateway.health", config.gateway().health(),
-                    new HealthListener(vertx, metrics, this)
-                            .listen(config.gateway().health().host(),
+                    healthListener.listen(config.gateway().health().host(),
                                     config.gateway().health().port()));
             auditStream = openAudit(credentials);
             audit = auditStream == null ? Audit.OFF : auditStream;
@@ -354,8 +355,10 @@ public final class Gateway implements AutoCloseable, Readiness {
     private HttpServer openAdmin(StatusPage status, AdminApi api) {
         Map<String, Handler<HttpServerRequest>> paths = new HashMap<>(status.paths());
         paths.putAll(api.paths());
+        AdminListener listening = new AdminListener(vertx, metrics, paths);
+        files.openAdminTls(config.admin(), vertx, listening).ifPresent(this::opened);
         return bound("admin.listen", config.admin().listen(),
-                new AdminListener(vertx, metrics, paths).listen(config.admin().listen().host(),
+                listening.listen(config.admin().listen().host(),
                         config.admin().listen().port()));
     }
 

@@ -76,7 +76,7 @@ public final class Serve {
             try (CredentialStore credentials = CredentialStore.open(checked.gateway())) {
                 CleartextPolicy.require(checked, credentials.principals());
                 requireDcKey(checked.rdma().dc(), credentials.principals());
-                WatchedFiles.requireUsable(checked.gateway());
+                WatchedFiles.requireUsable(checked);
                 OpenStores.requireAuthorities(checked.backends());
                 return new ConfigCheck(true, "", warnings(checked, credentials),
                         checked.backends().size(), credentials.principals().size(),

@@ -9,11 +9,10 @@ import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.config.FileWatch;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.events.EventToken;
-import io.railhead.gateway.frontdoor.S3Listener;
 import io.railhead.gateway.frontdoor.TlsOptions;
+import io.railhead.gateway.frontdoor.TlsPort;
 import io.railhead.gateway.metrics.Metrics;
 import io.vertx.core.Vertx;
-import io.vertx.core.net.ServerSSLOptions;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
@@ -21,6 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -34,7 +34,8 @@ final class WatchedFiles {
     WatchedFiles(Metrics metrics) {
         this.metrics = metrics;
         // An alert needs a 0 before the first 1.
-        for (String setting : List.of("credentials", "policy", "tls", "events", "config")) {
+        for (String setting : List.of("credentials", "policy", "tls", "health_tls",
+                "admin_tls", "events", "config")) {
             metrics.fileReloads.labels(setting, "refused");
             metrics.fileRefused.labels(setting);
         }
@@ -46,21 +47,27 @@ final class WatchedFiles {
     }
 
     /** Throws as a start would for an unusable file. Blocks. */
-    static void requireUsable(GatewayConfig.Gateway gateway) {
-        GatewayConfig.Tls tls = gateway.tls();
-        if (tls != null) {
-            Vertx vertx = Vertx.vertx();
-            try {
-                FileWatch.start("gateway.tls", TlsOptions.of(tls),
-                        contents -> TlsOptions.options(vertx, contents), _ -> {}).close();
-            } finally {
-                ShutdownStack.await(vertx.close());
-            }
-        }
+    static void requireUsable(GatewayConfig config) {
+        GatewayConfig.Gateway gateway = config.gateway();
+        requireUsable("gateway.tls", gateway.tls());
+        requireUsable("gateway.health_tls", gateway.healthTls());
+        requireUsable("admin.tls", config.admin().tls());
         GatewayConfig.Events events = gateway.events();
         if (events != null) {
             FileWatch.start("gateway.events.token_file", List.of(events.tokenFile()),
                     new EventToken()::replace, _ -> {}).close();
+        }
+    }
+
+    private static void requireUsable(String key, GatewayConfig.@Nullable Tls tls) {
+        if (tls != null) {
+            Vertx vertx = Vertx.vertx();
+            try {
+                FileWatch.start(key, TlsOptions.of(tls),
+                        contents -> TlsOptions.options(vertx, key, contents), _ -> {}).close();
+            } finally {
+                ShutdownStack.await(vertx.close());
+            }
         }
     }
 
@@ -76,21 +83,35 @@ final class WatchedFiles {
         }
     }
 
+    /** Watches the certificate of the S3 port. */
+    Optional<FileWatch> openTls(GatewayConfig.Gateway gateway, Vertx vertx, TlsPort port) {
+        return openTls("tls", "gateway.tls", gateway.tls(), vertx, port,
+                certificate -> certificateUntil = TlsOptions.until(certificate));
+    }
+
+    /** Watches the certificate of the health port. */
+    Optional<FileWatch> openHealthTls(GatewayConfig.Gateway gateway, Vertx vertx, TlsPort port) {
+        return openTls("health_tls", "gateway.health_tls", gateway.healthTls(), vertx, port,
+                _ -> {});
+    }
+
+    /** Watches the certificate of the admin port. */
+    Optional<FileWatch> openAdminTls(GatewayConfig.Admin admin, Vertx vertx, TlsPort port) {
+        return openTls("admin_tls", "admin.tls", admin.tls(), vertx, port, _ -> {});
+    }
+
     /**
-     * Watches the TLS files: the first reading makes the listener speak TLS, later ones change its
+     * Watches the TLS files: the first reading makes the port speak TLS, later ones change its
      * certificate.
      */
-    Optional<FileWatch> openTls(GatewayConfig.Gateway gateway, Vertx vertx, S3Listener listener) {
-        return Optional.ofNullable(gateway.tls())
-                .map(tls -> FileWatch.start("gateway.tls", TlsOptions.of(tls), contents -> {
-                    ServerSSLOptions options = TlsOptions.options(vertx, contents);
-                    if (listener.isListening()) {
-                        listener.update(options);
-                    } else {
-                        listener.over(options);
-                    }
-                    certificateUntil = TlsOptions.until(contents.getFirst());
-                }, refusal -> count("tls", refusal)));
+    private Optional<FileWatch> openTls(String setting, String key,
+            GatewayConfig.@Nullable Tls files, Vertx vertx, TlsPort port,
+            Consumer<byte[]> onCertificate) {
+        return Optional.ofNullable(files)
+                .map(tls -> FileWatch.start(key, TlsOptions.of(tls), contents -> {
+                    port.use(TlsOptions.options(vertx, key, contents));
+                    onCertificate.accept(contents.getFirst());
+                }, refusal -> count(setting, refusal)));
     }
 
     FileWatch openToken(GatewayConfig.Events events, EventToken token) {

@@ -6,6 +6,7 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.http.SdkHttpMethod;
 
 /** Calls of a gateway's admin API. Blocking, any thread; its owner closes it. */
@@ -22,9 +23,10 @@ public final class AdminClient implements AutoCloseable {
      * Returns a client; no byte is sent before the first call.
      *
      * @param config names a gateway's admin port as its endpoint
+     * @param own the certificate that the port may ask for; null for none
      */
-    public static AdminClient connect(ClientConfig config) {
-        return new AdminClient(new S3Http(config));
+    public static AdminClient connect(ClientConfig config, @Nullable ClientCertificate own) {
+        return new AdminClient(new S3Http(config, own));
     }
 
     /**

@@ -140,7 +140,8 @@ public final class ConfigLoader {
                 access(section),
                 section.flag("sole", false),
                 section.flag("allow_cleartext", false),
-                tls(section),
+                tls(section, "tls"),
+                tls(section, "health_tls"),
                 events(section));
         section.close();
         if (gateway.maxHeader().bytes() < 4 << 10 || gateway.maxHeader().bytes() > 1 << 20) {
@@ -159,11 +160,11 @@ public final class ConfigLoader {
         return admission;
     }
 
-    private @Nullable Tls tls(Section gateway) throws ConfigException {
-        if (!gateway.has("tls")) {
+    private @Nullable Tls tls(Section parent, String name) throws ConfigException {
+        if (!parent.has(name)) {
             return null;
         }
-        Section section = gateway.section("tls");
+        Section section = parent.section(name);
         Tls tls = new Tls(
                 existing(folder, section, "certificate", section.requireText("certificate")),
                 existing(folder, section, "key", section.requireText("key")),
@@ -320,9 +321,10 @@ public final class ConfigLoader {
         };
     }
 
-    private static Admin admin(Section section) throws ConfigException {
+    private Admin admin(Section section) throws ConfigException {
         Admin admin = new Admin(section.flag("enabled", true),
-                section.value("listen", "127.0.0.1:9902", ListenAddress::parse));
+                section.value("listen", "127.0.0.1:9902", ListenAddress::parse),
+                tls(section, "tls"));
         section.close();
         return admin;
     }

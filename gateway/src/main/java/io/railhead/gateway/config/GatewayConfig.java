@@ -55,6 +55,7 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      * @param eventLoops never 0: the machine's cores are filled in
      * @param allowCleartext whether several tenants may use RDMA without TLS
      * @param tls null for plain HTTP
+     * @param healthTls the same of the health port
      * @param events null if events are not accepted
      * @param sole whether every write to objects of exclusive rules goes through this gateway
      * @param minRate the lowest average rate of a body, a second, over the idle timeout
@@ -63,7 +64,8 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
             List<String> domains, Duration drain, ByteCount maxHeader, Duration headerTimeout,
             Duration idleTimeout, ByteCount minRate, Admission admission, int eventLoops,
             Access access, boolean sole,
-            boolean allowCleartext, @Nullable Tls tls, @Nullable Events events) {
+            boolean allowCleartext, @Nullable Tls tls, @Nullable Tls healthTls,
+            @Nullable Events events) {
 
         public Gateway {
             domains = List.copyOf(domains);
@@ -78,7 +80,7 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
     public record Admission(int requests, ByteCount bytes, int connections) {}
 
     /**
-     * PEM files of the front door, read again when they change.
+     * PEM files of a listener, read again when they change.
      *
      * @param certificate the server's own first, then its issuers
      * @param clientCa null if clients need no certificate
@@ -207,8 +209,12 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
         SPEC
     }
 
-    /** Status page and administration. */
-    public record Admin(boolean enabled, ListenAddress listen) {}
+    /**
+     * Status page and administration.
+     *
+     * @param tls null for plain HTTP
+     */
+    public record Admin(boolean enabled, ListenAddress listen, @Nullable Tls tls) {}
 
     /**
      * The configuration of logs.
