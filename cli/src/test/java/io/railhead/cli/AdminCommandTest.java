@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.railhead.cli.doctor.KeyPairs;
 import io.railhead.gateway.Gateway;
 import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.config.GatewayConfig;
@@ -152,6 +153,49 @@ class AdminCommandTest {
                 .isZero();
         assertThat(out.toString()).contains("warm", "pin", "unpin", "pins", "evict", "drain",
                 "log-level", "admin: true");
+    }
+
+    @Test
+    void aPortThatAsksForCertificatesGetsThem() throws Exception {
+        KeyPairs pairs = new KeyPairs(folder).create("server", "ip:127.0.0.1", "-1d", 30)
+                .create("operator", "ip:127.0.0.1", "-1d", 30);
+        Path yaml = Files.writeString(folder.resolve("railhead.yaml"), """
+                gateway: {listen: "127.0.0.1:0", health: "127.0.0.1:0", credentials: c.yaml}
+                cache: {memory: 32MiB}
+                backends: {store: {endpoints: ["http://127.0.0.1:9"]}}
+                rdma: {loopback: {enabled: false}}
+                admin:
+                  listen: "127.0.0.1:0"
+                  tls: {certificate: server.pem, key: server.key, client_ca: operator.pem}
+                """);
+        Files.writeString(folder.resolve("c.yaml"), """
+                principals:
+                  - {name: o, keys: [{access_key: ADMIN, secret_key: admin-secret}], admin: true}
+                """);
+        GatewayConfig config = ConfigLoader.load(yaml);
+        try (CredentialStore credentials = CredentialStore.open(config.gateway());
+                Gateway gateway = Gateway.start(config, credentials)) {
+            String endpoint = "--endpoint=https://127.0.0.1:" + gateway.adminPort();
+            String ca = "--ca=" + pairs.certificate("server");
+            String cert = "--cert=" + pairs.certificate("operator");
+            String key = "--key=" + pairs.key("operator");
+            assertThat(at(endpoint, "pins", ca, cert, key)).isZero();
+            assertThat(at(endpoint, "pins", ca)).as("no certificate").isEqualTo(1);
+            assertThat(at(endpoint, "pins", cert, key)).as("unknown authority").isEqualTo(1);
+            assertThat(at(endpoint, "pins", ca, cert)).as("no key").isEqualTo(2);
+        }
+    }
+
+    private int at(String endpoint, String... arguments) {
+        CommandLine line = Main.commandLine();
+        line.setOut(new PrintWriter(out, true));
+        line.setErr(new PrintWriter(err, true));
+        String[] all = new String[arguments.length + 2];
+        all[0] = "admin";
+        all[1] = arguments[0];
+        all[2] = endpoint;
+        System.arraycopy(arguments, 1, all, 3, arguments.length - 1);
+        return line.execute(all);
     }
 
     @Test

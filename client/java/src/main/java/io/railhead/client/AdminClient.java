@@ -23,8 +23,12 @@ public final class AdminClient implements AutoCloseable {
      * Returns a client; no byte is sent before the first call.
      *
      * @param config names a gateway's admin port as its endpoint
-     * @param own the certificate that the port may ask for; null for none
      */
+    public static AdminClient connect(ClientConfig config) {
+        return new AdminClient(new S3Http(config));
+    }
+
+    /** @param own the certificate that the port may ask for; null for none */
     public static AdminClient connect(ClientConfig config, @Nullable ClientCertificate own) {
         return new AdminClient(new S3Http(config, own));
     }
