@@ -16,6 +16,8 @@ import io.railhead.cache.memory.PageMemory;
 import io.railhead.gateway.admin.AdminApi;
 import io.railhead.gateway.admin.AdminCalls;
 import io.railhead.gateway.admin.Drain;
+import io.railhead.gateway.admin.Redaction;
+import io.railhead.gateway.admin.SupportCall;
 import io.railhead.gateway.admission.Admission;
 import io.railhead.gateway.admission.AdmissionCollector;
 import io.railhead.gateway.admission.HeapPressure;
@@ -195,8 +197,8 @@ public final class Gateway implements AutoCloseable, Readiness {
                     fresh -> fresh.forEach(store -> probe(store, credentials.principals()))));
             files.openTls(config.gateway(), vertx, listener).ifPresent(this::opened);
             admin = config.admin().enabled()
-                    ? openAdmin(status(fabrics, connections, credentials),
-                            adminCalls(credentials, reads, access))
+                    ? openAdmin(status(fabrics, connections, credentials), credentials, reads,
+                            access)
                     : null;
             // The last step that can fail, and the first to stop: no request is admitted in
             // between.
@@ -345,16 +347,20 @@ public final class Gateway implements AutoCloseable, Readiness {
                         files::refusals)));
     }
 
-    private AdminApi adminCalls(CredentialStore credentials, ReadServices reads,
-            AccessControl access) {
+    private AdminApi adminCalls(StatusPage status, CredentialStore credentials,
+            ReadServices reads, AccessControl access) {
+        SupportCall support = new SupportCall(
+                new SupportParts(() -> reload.config(), metrics, status).byName(),
+                new Redaction(credentials::secrets));
         boolean verifies = config.gateway().access().mode() != AuthMode.PASS_THROUGH;
         return opened(AdminCalls.api(verifies ? new Authenticator(credentials) : null, reads,
-                routes, access, drain, audit));
+                routes, access, new AdminCalls.Operators(drain, audit, support)));
     }
 
-    private HttpServer openAdmin(StatusPage status, AdminApi api) {
+    private HttpServer openAdmin(StatusPage status, CredentialStore credentials,
+            ReadServices reads, AccessControl access) {
         Map<String, Handler<HttpServerRequest>> paths = new HashMap<>(status.paths());
-        paths.putAll(api.paths());
+        paths.putAll(adminCalls(status, credentials, reads, access).paths());
         AdminListener listening = new AdminListener(vertx, metrics, paths);
         files.openAdminTls(config.admin(), vertx, listening).ifPresent(this::opened);
         return bound("admin.listen", config.admin().listen(),

@@ -6,11 +6,12 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** The commands for a running gateway. */
-@Command(name = "admin", description = "Have a running gateway warm, pin or evict objects, drain, or log more.", footer = {
+@Command(name = "admin", description = "Have a running gateway warm, pin or evict objects, drain, log more, or tell its state for a report.", footer = {
         "", "Calls are signed; the principal needs admin: true in the gateway's credentials file.",
         "Exit status: 0 done, 1 refused or not done whole, 2 misused."}, subcommands = {
                 WarmCommand.class, PinCommand.class, UnpinCommand.class, PinsCommand.class,
-                EvictCommand.class, DrainCommand.class, LogLevelCommand.class})
+                EvictCommand.class, DrainCommand.class, LogLevelCommand.class,
+                SupportBundleCommand.class})
 public final class AdminCommand implements Runnable {
     @Spec
     private CommandSpec spec = CommandSpec.create();

@@ -17,25 +17,33 @@ public final class AdminCalls {
     private AdminCalls() {}
 
     /**
+     * The parts that serve administrators alone.
+     *
+     * @param support collects a support bundle
+     */
+    public record Operators(Drain drain, Audit audit, SupportCall support) {}
+
+    /**
      * Builds the calls from their shared services.
      *
      * @param authenticator verifies SigV4; null if this gateway verifies no signatures
      */
     public static AdminApi api(@Nullable RequestAuthenticator authenticator, ReadServices reads,
-            Routes routes, AccessControl access, Drain drain, Audit audit) {
+            Routes routes, AccessControl access, Operators operators) {
         InstantSource clock = InstantSource.system();
         Vertx vertx = reads.vertx();
         Metrics metrics = reads.metrics();
         CacheCalls cache = new CacheCalls(reads.cache(), routes::backendNames);
         LogLevels levels = new LogLevels(vertx, clock);
         WarmCall warm = new WarmCall(new CacheWarming.Services(reads, routes, access));
-        return new AdminApi(vertx, authenticator, clock, metrics, audit, Map.of(
+        return new AdminApi(vertx, authenticator, clock, metrics, operators.audit(), Map.of(
                 "warm", warm::run,
                 "evict", cache::evict,
                 "pin", cache::pin,
                 "unpin", cache::unpin,
                 "pins", cache::pins,
-                "drain", drain::call,
+                "drain", operators.drain()::call,
+                "support", operators.support()::run,
                 "log-level", levels::call));
     }
 }

@@ -8,9 +8,6 @@ import io.vertx.core.http.ClientAuth;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.net.ServerSSLOptions;
-import java.io.IOException;
-import java.io.StringWriter;
-import java.io.UncheckedIOException;
 
 /**
  * {@code /livez}, {@code /readyz} and {@code /metrics}, on the health port.
@@ -78,21 +75,11 @@ public final class HealthListener implements TlsPort {
 
     /** Collecting walks every series, so it stays off the event loop. */
     private void scrape(HttpServerRequest request) {
-        vertx.executeBlocking(this::render)
+        vertx.executeBlocking(metrics::text)
                 .onSuccess(rendered -> requests.run(request, () -> request.response()
                         .putHeader("content-type", TextFormat.CONTENT_TYPE_004)
                         .end(rendered)))
                 .onFailure(cause -> requests.fail(request, cause));
-    }
-
-    private String render() {
-        StringWriter out = new StringWriter(16 << 10);
-        try {
-            TextFormat.write004(out, metrics.registry().metricFamilySamples());
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-        return out.toString();
     }
 
     private static void text(HttpServerRequest request, int status, String body) {

@@ -6,6 +6,7 @@ import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.GatewayConfig.AuthMode;
 import io.railhead.gateway.s3.Guard;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
@@ -70,6 +71,26 @@ public final class CredentialStore implements AutoCloseable {
     /** Returns all principals, in file order. */
     public List<Principal> principals() {
         return current.principals();
+    }
+
+    /** Returns every secret of the file, to be masked in texts that leave the gateway. */
+    public List<String> secrets() {
+        List<String> secrets = new ArrayList<>();
+        for (Principal principal : principals()) {
+            List<AccessKey> keys = new ArrayList<>(principal.keys());
+            BackendCredential backend = principal.backend();
+            if (backend != null && backend.key() != null) {
+                keys.add(backend.key());
+            }
+            for (AccessKey key : keys) {
+                secrets.add(key.secret().reveal());
+                Secret token = key.sessionToken();
+                if (token != null) {
+                    secrets.add(token.reveal());
+                }
+            }
+        }
+        return secrets;
     }
 
     /** Returns allowed settings that the site should know of, one line each. */

@@ -5,8 +5,12 @@ import io.prometheus.client.CollectorRegistry;
 import io.prometheus.client.Counter;
 import io.prometheus.client.Gauge;
 import io.prometheus.client.Histogram;
+import io.prometheus.client.exporter.common.TextFormat;
 import io.prometheus.client.hotspot.DefaultExports;
 import io.railhead.gateway.s3.S3Error;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
 import java.util.Set;
 
 /** The gateway's own metrics; {@link #register} adds further collectors. Any thread. */
@@ -163,6 +167,17 @@ public final class Metrics {
             String bucket) {
         failed(code);
         recentErrors.add(requestId, code, status, operation, bucket);
+    }
+
+    /** Returns all metrics in Prometheus' text format. Walks every series: not on an event loop. */
+    public String text() {
+        StringWriter out = new StringWriter(16 << 10);
+        try {
+            TextFormat.write004(out, registry.metricFamilySamples());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return out.toString();
     }
 
     private Counter counter(String name, String help, String... labels) {
