@@ -121,6 +121,15 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
 {{- end -}}
 {{- $_ := set $gateway "tls" $tls -}}
 {{- end -}}
+{{- with .Values.healthTls -}}
+{{- if .existingSecret -}}
+{{- $tls := dict "certificate" "/etc/railhead-health-tls/tls.crt" "key" "/etc/railhead-health-tls/tls.key" -}}
+{{- if .clientCaSecret -}}
+{{- $_ := set $tls "client_ca" "/etc/railhead-health-tls/client-ca.crt" -}}
+{{- end -}}
+{{- $_ := set $gateway "health_tls" $tls -}}
+{{- end -}}
+{{- end -}}
 {{- $cache := dict "memory" (printf "%dMiB" (int .Values.memoryMiB.cache)) -}}
 {{- with .Values.hugePages -}}
 {{- $_ := set $cache "huge_pages" (printf "%sB" .) -}}
@@ -133,6 +142,28 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
       "gateway" $gateway
       "cache" $cache
       "rdma" $rdma -}}
+{{- with .Values.adminTls -}}
+{{- if .existingSecret -}}
+{{- $tls := dict "certificate" "/etc/railhead-admin-tls/tls.crt" "key" "/etc/railhead-admin-tls/tls.key" -}}
+{{- if .clientCaSecret -}}
+{{- $_ := set $tls "client_ca" "/etc/railhead-admin-tls/client-ca.crt" -}}
+{{- end -}}
+{{- $_ := set $own "admin" (dict "tls" $tls) -}}
+{{- end -}}
+{{- end -}}
+{{- with .Values.auditSyslog -}}
+{{- $syslog := dict -}}
+{{- if .caSecret -}}
+{{- $_ := set $syslog "ca" "/etc/railhead-audit-tls/ca.crt" -}}
+{{- end -}}
+{{- if .clientSecret -}}
+{{- $_ := set $syslog "certificate" "/etc/railhead-audit-tls/tls.crt" -}}
+{{- $_ := set $syslog "key" "/etc/railhead-audit-tls/tls.key" -}}
+{{- end -}}
+{{- if $syslog -}}
+{{- $_ := set $own "audit" (dict "syslog" $syslog) -}}
+{{- end -}}
+{{- end -}}
 {{- mustMergeOverwrite (deepCopy .Values.config) $own | toYaml -}}
 {{- end -}}
 
@@ -256,6 +287,15 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
 {{- end -}}
 {{- if and .Values.tls.clientCaSecret (not (include "railhead.tlsSecret" .)) -}}
 {{- fail "tls.clientCaSecret: needs a certificate of the gateway's own; set tls.existingSecret or tls.certManager" -}}
+{{- end -}}
+{{- if and .Values.healthTls.clientCaSecret (not .Values.healthTls.existingSecret) -}}
+{{- fail "healthTls.clientCaSecret: needs a certificate of the gateway's own; set healthTls.existingSecret" -}}
+{{- end -}}
+{{- if and .Values.adminTls.clientCaSecret (not .Values.adminTls.existingSecret) -}}
+{{- fail "adminTls.clientCaSecret: needs a certificate of the gateway's own; set adminTls.existingSecret" -}}
+{{- end -}}
+{{- if and (or .Values.auditSyslog.caSecret .Values.auditSyslog.clientSecret) (not (dig "audit" "syslog" "server" "" $config)) -}}
+{{- fail "auditSyslog: is for config.audit.syslog.server, which is not set" -}}
 {{- end -}}
 {{- $tenants := dict -}}
 {{- range $credentials.principals -}}

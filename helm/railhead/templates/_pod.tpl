@@ -1,3 +1,32 @@
+{{/* A volume with a certificate, its key, and an authority; either may be missing. */}}
+{{- define "railhead.tlsVolume" -}}
+- name: {{ .name }}
+  projected:
+    defaultMode: 0440
+    sources:
+      {{- with .secret }}
+      - secret:
+          name: {{ . }}
+          items:
+            - key: tls.crt
+              path: tls.crt
+            - key: tls.key
+              path: tls.key
+      {{- end }}
+      {{- with .ca }}
+      - secret:
+          name: {{ . }}
+          items:
+            - key: ca.crt
+              path: {{ $.caFile }}
+      {{- end }}
+{{- end -}}
+
+{{/* The end of a probe's mapping. */}}
+{{- define "railhead.healthScheme" -}}
+{{- if .Values.healthTls.existingSecret -}}, scheme: HTTPS{{- end -}}
+{{- end -}}
+
 {{/* The pod, the same in a StatefulSet and in a DaemonSet. */}}
 {{- define "railhead.pod" -}}
 metadata:
@@ -92,16 +121,16 @@ spec:
         - name: health
           containerPort: 9901
       startupProbe:
-        httpGet: {path: /livez, port: health}
+        httpGet: {path: /livez, port: health{{ include "railhead.healthScheme" . }}}
         periodSeconds: 2
         failureThreshold: 60
       livenessProbe:
-        httpGet: {path: /livez, port: health}
+        httpGet: {path: /livez, port: health{{ include "railhead.healthScheme" . }}}
         periodSeconds: 10
         timeoutSeconds: 3
         failureThreshold: 6
       readinessProbe:
-        httpGet: {path: /readyz, port: health}
+        httpGet: {path: /readyz, port: health{{ include "railhead.healthScheme" . }}}
         periodSeconds: 2
         timeoutSeconds: 2
         failureThreshold: 2
@@ -148,6 +177,21 @@ spec:
           mountPath: /etc/railhead-dc
           readOnly: true
         {{- end }}
+        {{- if .Values.healthTls.existingSecret }}
+        - name: health-tls
+          mountPath: /etc/railhead-health-tls
+          readOnly: true
+        {{- end }}
+        {{- if .Values.adminTls.existingSecret }}
+        - name: admin-tls
+          mountPath: /etc/railhead-admin-tls
+          readOnly: true
+        {{- end }}
+        {{- if or .Values.auditSyslog.caSecret .Values.auditSyslog.clientSecret }}
+        - name: audit-tls
+          mountPath: /etc/railhead-audit-tls
+          readOnly: true
+        {{- end }}
         - name: run
           mountPath: /run/railhead
         - name: tmp
@@ -170,24 +214,22 @@ spec:
                   path: credentials.yaml
           {{- end }}
     {{- with include "railhead.tlsSecret" . }}
-    - name: tls
-      projected:
-        defaultMode: 0440
-        sources:
-          - secret:
-              name: {{ . }}
-              items:
-                - key: tls.crt
-                  path: tls.crt
-                - key: tls.key
-                  path: tls.key
-          {{- with $.Values.tls.clientCaSecret }}
-          - secret:
-              name: {{ . }}
-              items:
-                - key: ca.crt
-                  path: client-ca.crt
-          {{- end }}
+    {{- include "railhead.tlsVolume" (dict "name" "tls" "secret" . "ca" $.Values.tls.clientCaSecret "caFile" "client-ca.crt") | nindent 4 }}
+    {{- end }}
+    {{- with .Values.healthTls }}
+    {{- if .existingSecret }}
+    {{- include "railhead.tlsVolume" (dict "name" "health-tls" "secret" .existingSecret "ca" .clientCaSecret "caFile" "client-ca.crt") | nindent 4 }}
+    {{- end }}
+    {{- end }}
+    {{- with .Values.adminTls }}
+    {{- if .existingSecret }}
+    {{- include "railhead.tlsVolume" (dict "name" "admin-tls" "secret" .existingSecret "ca" .clientCaSecret "caFile" "client-ca.crt") | nindent 4 }}
+    {{- end }}
+    {{- end }}
+    {{- with .Values.auditSyslog }}
+    {{- if or .caSecret .clientSecret }}
+    {{- include "railhead.tlsVolume" (dict "name" "audit-tls" "secret" .clientSecret "ca" .caSecret "caFile" "ca.crt") | nindent 4 }}
+    {{- end }}
     {{- end }}
     {{- with .Values.dc.existingSecret }}
     - name: dc

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.railhead.cli.doctor.KeyPairs;
 import io.railhead.gateway.Gateway;
 import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.config.GatewayConfig;
@@ -16,6 +17,10 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Collections;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -175,7 +180,111 @@ class AdminCommandTest {
         assertThat(Main.commandLine().setOut(new PrintWriter(out, true)).execute("admin", "--help"))
                 .isZero();
         assertThat(out.toString()).contains("warm", "pin", "unpin", "pins", "evict", "drain",
-                "log-level", "usage", "admin: true");
+                "log-level", "usage", "support-bundle", "admin: true");
+    }
+
+    @Test
+    void aSupportBundleSaysFirstWhatIsInItAndHasNoMore() throws Exception {
+        Path zip = folder.resolve("bundle.zip");
+        assertThat(run("support-bundle", "--list", "-o", zip.toString())).isZero();
+        assertThat(asked).as("nothing was asked").isEmpty();
+        assertThat(zip).doesNotExist();
+        String list = out.toString();
+        assertThat(list).contains("config.json", "secrets masked", "doctor.json");
+        answer = """
+                {"parts":{"version.json":"{}","config.json":"c","limits.json":"l","status.json":"s",\
+                "metrics.txt":"m","audit.txt":"a","threads.txt":"t","log.txt":"g","more.txt":"x"}}
+                """;
+        assertThat(run("support-bundle", "-o", zip.toString())).isZero();
+        assertThat(asked).isEqualTo("POST /.railhead/admin/support {}");
+        try (ZipFile written = new ZipFile(zip.toFile())) {
+            assertThat(written.stream().map(ZipEntry::getName)).containsExactly("version.json",
+                    "config.json", "limits.json", "status.json", "metrics.txt", "audit.txt",
+                    "threads.txt", "log.txt");
+            assertThat(written.getInputStream(written.getEntry("log.txt"))).hasContent("g");
+        }
+        assertThat(Files.getPosixFilePermissions(zip))
+                .isEqualTo(PosixFilePermissions.fromString("rw-------"));
+        assertThat(run("support-bundle", "-o", zip.toString())).as("never replaced").isEqualTo(1);
+        answer = "{\"parts\":{\"version.json\":\"{}\"}}";
+        assertThat(run("support-bundle", "-o", folder.resolve("b").toString()))
+                .as("parts are missing")
+                .isEqualTo(1);
+    }
+
+    @Test
+    void aBundleOfARealGatewayHasTheDoctorsReport() throws Exception {
+        Path yaml = Files.writeString(folder.resolve("railhead.yaml"), """
+                gateway: {listen: "127.0.0.1:0", health: "127.0.0.1:0", credentials: c.yaml}
+                cache: {memory: 32MiB}
+                backends:
+                  store: {endpoints: ["http://127.0.0.1:9"], proxy: "http://u:CaNaRy7f3d@127.0.0.1:9"}
+                rdma: {loopback: {enabled: false}}
+                admin: {listen: "127.0.0.1:0"}
+                """);
+        Files.writeString(folder.resolve("c.yaml"), """
+                principals:
+                  - {name: o, keys: [{access_key: ADMIN, secret_key: admin-secret}], admin: true}
+                """);
+        GatewayConfig config = ConfigLoader.load(yaml);
+        Path zip = folder.resolve("bundle.zip");
+        try (CredentialStore credentials = CredentialStore.open(config.gateway());
+                Gateway gateway = Gateway.start(config, credentials)) {
+            assertThat(run(gateway.adminPort(), "support-bundle", "-o", zip.toString(), "--config",
+                    yaml.toString())).isZero();
+        }
+        try (ZipFile written = new ZipFile(zip.toFile())) {
+            assertThat(written.getEntry("doctor.json")).isNotNull();
+            for (ZipEntry entry : Collections.list(written.entries())) {
+                assertThat(new String(written.getInputStream(entry).readAllBytes(),
+                        StandardCharsets.UTF_8)).as(entry.getName())
+                        .isNotBlank()
+                        .doesNotContain("CaNaRy7f3d", "admin-secret");
+            }
+        }
+    }
+
+    @Test
+    void aPortThatAsksForCertificatesGetsThem() throws Exception {
+        KeyPairs pairs = new KeyPairs(folder).create("server", "ip:127.0.0.1", "-1d", 30)
+                .create("operator", "ip:127.0.0.1", "-1d", 30);
+        Path yaml = Files.writeString(folder.resolve("railhead.yaml"), """
+                gateway: {listen: "127.0.0.1:0", health: "127.0.0.1:0", credentials: c.yaml}
+                cache: {memory: 32MiB}
+                backends: {store: {endpoints: ["http://127.0.0.1:9"]}}
+                rdma: {loopback: {enabled: false}}
+                admin:
+                  listen: "127.0.0.1:0"
+                  tls: {certificate: server.pem, key: server.key, client_ca: operator.pem}
+                """);
+        Files.writeString(folder.resolve("c.yaml"), """
+                principals:
+                  - {name: o, keys: [{access_key: ADMIN, secret_key: admin-secret}], admin: true}
+                """);
+        GatewayConfig config = ConfigLoader.load(yaml);
+        try (CredentialStore credentials = CredentialStore.open(config.gateway());
+                Gateway gateway = Gateway.start(config, credentials)) {
+            String endpoint = "--endpoint=https://127.0.0.1:" + gateway.adminPort();
+            String ca = "--ca=" + pairs.certificate("server");
+            String cert = "--cert=" + pairs.certificate("operator");
+            String key = "--key=" + pairs.key("operator");
+            assertThat(at(endpoint, "pins", ca, cert, key)).isZero();
+            assertThat(at(endpoint, "pins", ca)).as("no certificate").isEqualTo(1);
+            assertThat(at(endpoint, "pins", cert, key)).as("unknown authority").isEqualTo(1);
+            assertThat(at(endpoint, "pins", ca, cert)).as("no key").isEqualTo(2);
+        }
+    }
+
+    private int at(String endpoint, String... arguments) {
+        CommandLine line = Main.commandLine();
+        line.setOut(new PrintWriter(out, true));
+        line.setErr(new PrintWriter(err, true));
+        String[] all = new String[arguments.length + 2];
+        all[0] = "admin";
+        all[1] = arguments[0];
+        all[2] = endpoint;
+        System.arraycopy(arguments, 1, all, 3, arguments.length - 1);
+        return line.execute(all);
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.railhead.gateway;
 
 import io.railhead.gateway.admin.PrefetchEndpoint;
 import io.railhead.gateway.admission.Admission;
+import io.railhead.gateway.audit.Audit;
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.authorization.ReplayGuard;
 import io.railhead.gateway.channel.SessionCallers;
@@ -85,7 +86,7 @@ final class FrontDoorOpening {
                 credentials::areOfSeveralTenants, Clock.systemUTC(),
                 nanoClock);
         OwnPaths paths = new OwnPaths(endpoints(callers), unsigned, dialectPaths(replayGuard),
-                sts());
+                sts(logs.audit()));
         RequestVerifier verifier = new RequestVerifier(authenticator(), paths, routes,
                 config.gateway().domains(), Clock.systemUTC());
         return new S3Listener(vertx,
@@ -116,7 +117,7 @@ final class FrontDoorOpening {
                 "warm", new PrefetchEndpoint(reads, routes, access));
     }
 
-    private @Nullable Sts sts() {
+    private @Nullable Sts sts(Audit audit) {
         GatewayConfig.WebIdentity webIdentity = config.gateway().webIdentity();
         if (webIdentity == null) {
             return null;
@@ -129,7 +130,7 @@ final class FrontDoorOpening {
             LOG.warn("gateway.tls is missing: tokens and the credentials that are made of them pass"
                     + " in cleartext");
         }
-        return new Sts(credentials, webIdentity, Clock.systemUTC(), reads.metrics());
+        return new Sts(credentials, webIdentity, Clock.systemUTC(), reads.metrics(), audit);
     }
 
     private @Nullable String reasonAgainstCleartext() {

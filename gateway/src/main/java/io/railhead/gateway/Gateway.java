@@ -16,16 +16,23 @@ import io.railhead.cache.memory.PageMemory;
 import io.railhead.gateway.admin.AdminApi;
 import io.railhead.gateway.admin.AdminCalls;
 import io.railhead.gateway.admin.Drain;
+import io.railhead.gateway.admin.Redaction;
+import io.railhead.gateway.admin.SupportCall;
 import io.railhead.gateway.admission.Admission;
 import io.railhead.gateway.admission.AdmissionCollector;
 import io.railhead.gateway.admission.HeapPressure;
 import io.railhead.gateway.admission.HeapWatch;
+import io.railhead.gateway.audit.Audit;
+import io.railhead.gateway.audit.AuditEvent;
+import io.railhead.gateway.audit.AuditStream;
+import io.railhead.gateway.audit.KeyChanges;
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.authorization.AuthorizationCache;
 import io.railhead.gateway.authorization.PolicyFile;
 import io.railhead.gateway.channel.ChannelServer;
 import io.railhead.gateway.channel.ChannelServices;
 import io.railhead.gateway.channel.SessionCallers;
+import io.railhead.gateway.config.AuditConfig;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.FileWatch;
 import io.railhead.gateway.config.GatewayConfig;
@@ -48,6 +55,7 @@ import io.railhead.gateway.frontdoor.S3Listener;
 import io.railhead.gateway.frontdoor.UnsignedEndpoint;
 import io.railhead.gateway.identity.CredentialChange;
 import io.railhead.gateway.identity.CredentialStore;
+import io.railhead.gateway.identity.Identity;
 import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.metrics.FabricCollector;
 import io.railhead.gateway.metrics.Metrics;
@@ -110,6 +118,9 @@ public final class Gateway implements AutoCloseable, Readiness {
     private final Vertx vertx;
     private final HttpServer health;
     private final AccessLog accessLog;
+    /** Null if no stream is configured. */
+    private final @Nullable AuditStream auditStream;
+    private final Audit audit;
     private final PageMemory memory;
     private final ObjectCache cache;
     private final Tracing tracing;
@@ -131,15 +142,19 @@ public final class Gateway implements AutoCloseable, Readiness {
             vertx = openVertx();
             shutdownStack.push(() -> await(vertx.close()));
             ((VertxInternal) vertx).eventLoopGroup().forEach(eventLoops::add);
+            HealthListener healthListener = new HealthListener(vertx, metrics, this);
+            files.openHealthTls(config.gateway(), vertx, healthListener).ifPresent(this::opened);
             health = bound("gateway.health", config.gateway().health(),
-                    new HealthListener(vertx, metrics, this)
-                            .listen(config.gateway().health().host(),
+                    healthListener.listen(config.gateway().health().host(),
                                     config.gateway().health().port()));
+            auditStream = openAudit(credentials);
+            audit = auditStream == null ? Audit.OFF : auditStream;
+            files.tell(audit);
             accessLog = opened(AccessLog.open(config.log(), metrics.lostLogLines));
             ClientSessions clientSessions = new ClientSessions(PENDING_SESSION_LIFE,
                     MAX_PENDING_SESSIONS,
                     config.rdma().maxSessionsPerPrincipal());
-            ChannelServer requests = new ChannelServer(vertx, metrics, accessLog);
+            ChannelServer requests = new ChannelServer(vertx, metrics, accessLog, audit);
             opening = new FabricOpening(config, clientSessions, requests, environment,
                     credentials.areOfSeveralTenants());
             Fabrics fabrics = opening.fabrics();
@@ -153,6 +168,7 @@ public final class Gateway implements AutoCloseable, Readiness {
             AuthorizationCache authorizationCache = new AuthorizationCache(nanoClock, cache,
                     metrics);
             credentials.tell(refusal -> files.count("credentials", refusal));
+            credentials.onChange(change -> KeyChanges.tell(change, audit));
             credentials.onChange(change -> revoke(change, authorizationCache, clientSessions));
             HeapPressure heap = new HeapPressure(HeapWatch::heldAfterCollection,
                     System::nanoTime, sheddingOf(cache, authorizationCache));
@@ -173,7 +189,8 @@ public final class Gateway implements AutoCloseable, Readiness {
             listener = new FrontDoorOpening(config, credentials, routes, access, reads,
                     clientSessions, opening)
                     .open(vertx, connections, admission, callers,
-                            new FrontDoor.Logs(metrics, accessLog), unsignedEndpoints(), nanoClock)
+                            new FrontDoor.Logs(metrics, accessLog, audit), unsignedEndpoints(),
+                            nanoClock)
                     .leavingWhile(drain::isOn)
                     .tracedWhile(tracing::isOn);
             reload = new Reload(config, new Reload.Parts(openStores, routes, requests, admission,
@@ -181,8 +198,8 @@ public final class Gateway implements AutoCloseable, Readiness {
                     fresh -> fresh.forEach(store -> probe(store, credentials.anyAtStore()))));
             files.openTls(config.gateway(), vertx, listener).ifPresent(this::opened);
             admin = config.admin().enabled()
-                    ? openAdmin(status(fabrics, connections, credentials),
-                            adminCalls(credentials, reads, access))
+                    ? openAdmin(status(fabrics, connections, credentials), credentials, reads,
+                            access)
                     : null;
             // The last step that can fail, and the first to stop: no request is admitted in
             // between.
@@ -216,6 +233,21 @@ public final class Gateway implements AutoCloseable, Readiness {
 
     private <T extends AutoCloseable> T opened(T part) {
         return shutdownStack.opened(part);
+    }
+
+    private @Nullable AuditStream openAudit(CredentialStore credentials) {
+        AuditConfig settings = config.audit();
+        return settings == null
+                ? null
+                : opened(AuditStream.open(settings, config.gateway().name(), vertx, metrics,
+                        key -> owner(credentials.find(key, null))));
+    }
+
+    private static AuditEvent.@Nullable Actor owner(@Nullable Identity identity) {
+        return identity == null
+                ? null
+                : new AuditEvent.Actor(identity.principal().name(), identity.principal().tenant(),
+                        "", "");
     }
 
     private @Nullable PolicyFile openPolicy() {
@@ -316,18 +348,24 @@ public final class Gateway implements AutoCloseable, Readiness {
                         files::refusals)));
     }
 
-    private AdminApi adminCalls(CredentialStore credentials, ReadServices reads,
-            AccessControl access) {
+    private AdminApi adminCalls(StatusPage status, CredentialStore credentials,
+            ReadServices reads, AccessControl access) {
+        SupportCall support = new SupportCall(
+                new SupportParts(() -> reload.config(), metrics, status).byName(),
+                new Redaction(credentials::secrets));
         boolean verifies = config.gateway().access().mode() != AuthMode.PASS_THROUGH;
         return opened(AdminCalls.api(verifies ? new Authenticator(credentials) : null, reads,
-                routes, access, drain));
+                routes, access, new AdminCalls.Operators(drain, audit, support)));
     }
 
-    private HttpServer openAdmin(StatusPage status, AdminApi api) {
+    private HttpServer openAdmin(StatusPage status, CredentialStore credentials,
+            ReadServices reads, AccessControl access) {
         Map<String, Handler<HttpServerRequest>> paths = new HashMap<>(status.paths());
-        paths.putAll(api.paths());
+        paths.putAll(adminCalls(status, credentials, reads, access).paths());
+        AdminListener listening = new AdminListener(vertx, metrics, paths);
+        files.openAdminTls(config.admin(), vertx, listening).ifPresent(this::opened);
         return bound("admin.listen", config.admin().listen(),
-                new AdminListener(vertx, metrics, paths).listen(config.admin().listen().host(),
+                listening.listen(config.admin().listen().host(),
                         config.admin().listen().port()));
     }
 
@@ -401,7 +439,9 @@ public final class Gateway implements AutoCloseable, Readiness {
         if (!serving) {
             return "starting or draining";
         }
-        return drain.isOn() ? "draining, as an administrator asked" : "";
+        return drain.isOn()
+                ? "draining, as an administrator asked"
+                : auditStream == null ? "" : auditStream.reasonNotReady();
     }
 
     @Override

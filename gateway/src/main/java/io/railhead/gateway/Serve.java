@@ -71,10 +71,11 @@ public final class Serve {
             PageMemory.requireRoom(Gateway.memoryConfig(checked));
             FabricOpening.requireNamed(checked.rdma().loopback());
             AccessLog.requireWritable(checked.log().access());
+            WatchedFiles.requireUsable(checked.audit());
             try (CredentialStore credentials = CredentialStore.open(checked.gateway())) {
                 CleartextPolicy.require(checked, credentials.areOfSeveralTenants());
                 requireDcKey(checked.rdma().dc(), credentials.areOfSeveralTenants());
-                WatchedFiles.requireUsable(checked.gateway());
+                WatchedFiles.requireUsable(checked);
                 OpenStores.requireAuthorities(checked.backends());
                 return new ConfigCheck(true, "", warnings(checked, credentials),
                         checked.backends().size(), credentials.principals().size(),

@@ -135,12 +135,13 @@ class ChartTest {
      */
     static Path mounted(Path folder, JsonNode data) throws IOException {
         String yaml = data.path("railhead.yaml").asText();
-        for (String at : List.of("/etc/railhead-tls", "/etc/railhead", "/etc/store-ca",
+        for (String at : List.of("/etc/railhead-tls", "/etc/railhead-health-tls",
+                "/etc/railhead-admin-tls", "/etc/railhead-audit-tls", "/etc/railhead", "/etc/store-ca",
                 "/run/railhead")) {
             yaml = yaml.replace(at + "/", folder + "/");
         }
         for (String name : List.of("credentials.yaml", "tls.crt", "tls.key", "client-ca.crt",
-                "ca.pem")) {
+                "ca.crt", "ca.pem")) {
             Files.writeString(folder.resolve(name), "");
         }
         if (data.has("policy.json")) {
@@ -433,6 +434,55 @@ class ChartTest {
                 .hasMessageContaining("dc.existingSecret: principals of several tenants");
         assertThatThrownBy(with("laptop", dc.replace("rdma/a", "''"))::render)
                 .hasMessageContaining("config.rdma.dc.enabled needs an adapter");
+    }
+
+    @Test
+    void healthAndAdminPortsSpeakTlsWithSecretsOfTheirOwn() throws Exception {
+        Chart chart = with("rack-roce", """
+                healthTls: {existingSecret: health, clientCaSecret: prometheus-ca}
+                adminTls: {existingSecret: admin}
+                monitoring: {serviceMonitor: {enabled: true, tlsConfig: {serverName: rack1}}}
+                """);
+        JsonNode config = Chart.YAML.readTree(
+                chart.document("ConfigMap").at("/data/railhead.yaml").asText());
+        assertThat(config.at("/gateway/health_tls/client_ca").asText())
+                .isEqualTo("/etc/railhead-health-tls/client-ca.crt");
+        assertThat(config.at("/admin/tls/key").asText())
+                .isEqualTo("/etc/railhead-admin-tls/tls.key");
+        assertThat(config.at("/admin/tls").has("client_ca")).isFalse();
+        for (String probe : List.of("startupProbe", "livenessProbe", "readinessProbe")) {
+            assertThat(chart.pod().at("/containers/0/" + probe + "/httpGet/scheme").asText())
+                    .isEqualTo("HTTPS");
+        }
+        JsonNode scraped = chart.document("ServiceMonitor").at("/spec/endpoints/0");
+        assertThat(scraped.path("scheme").asText()).isEqualTo("https");
+        assertThat(scraped.at("/tlsConfig/serverName").asText()).isEqualTo("rack1");
+        assertThat(ConfigLoader.load(mounted(folder, chart.document("ConfigMap").path("data")))
+                .gateway()
+                .healthTls()).isNotNull();
+        assertThatThrownBy(with("rack-roce", "adminTls: {clientCaSecret: x}\n")::render)
+                .hasMessageContaining("adminTls.clientCaSecret: needs a certificate");
+    }
+
+    @Test
+    void theAuditStreamGoesToSyslogWithItsSecrets() throws Exception {
+        String audit = """
+                auditSyslog: {caSecret: logs-ca, clientSecret: rack1-logs}
+                config:
+                  backends: {s: {endpoints: ["http://s"]}}
+                  audit: {file: stdout, required: true%s}
+                """;
+        Chart chart = with("laptop",
+                audit.formatted(", syslog: {server: \"logs.example:6514\"}"));
+        var loaded = ConfigLoader.load(mounted(folder, chart.document("ConfigMap").path("data")))
+                .audit();
+        assertThat(loaded).isNotNull();
+        assertThat(loaded.required()).isTrue();
+        assertThat(loaded.syslog()).isNotNull();
+        assertThat(loaded.syslog().ca()).isEqualTo(folder.resolve("ca.crt"));
+        assertThat(chart.pod().path("volumes").toString()).contains("logs-ca", "rack1-logs");
+        assertThatThrownBy(with("laptop", audit.formatted(""))::render)
+                .hasMessageContaining("auditSyslog: is for config.audit.syslog.server");
     }
 
     @Test

@@ -6,12 +6,12 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** The commands for a running gateway. */
-@Command(name = "admin", description = "Have a running gateway warm, pin or evict objects, drain, log more, or say who used it.", footer = {
+@Command(name = "admin", description = "Have a running gateway warm, pin or evict objects, drain, log more, say who used it, or tell its state for a report.", footer = {
         "", "Calls are signed; the principal needs admin: true in the gateway's credentials file.",
         "Exit status: 0 done, 1 refused or not done whole, 2 misused."}, subcommands = {
                 WarmCommand.class, PinCommand.class, UnpinCommand.class, PinsCommand.class,
                 EvictCommand.class, DrainCommand.class, LogLevelCommand.class,
-                UsageCommand.class})
+                UsageCommand.class, SupportBundleCommand.class})
 public final class AdminCommand implements Runnable {
     @Spec
     private CommandSpec spec = CommandSpec.create();

@@ -6,15 +6,18 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.railhead.client.AdminClient;
 import io.railhead.client.AwsSettings;
+import io.railhead.client.ClientCertificate;
 import io.railhead.client.ClientConfig;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
+import java.nio.file.Path;
 import java.util.Locale;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** The options of admin calls: the gateway, the caller, and the output format. */
@@ -33,6 +36,15 @@ final class AdminOptions {
     @Option(names = "--region", paramLabel = "REGION", description = "Region that calls are signed for (AWS_REGION; us-east-1).")
     private @Nullable String region;
 
+    @Option(names = "--ca", paramLabel = "FILE", description = "PEM file of the authorities that the port's certificate is of (AWS_CA_BUNDLE).")
+    private @Nullable Path ca;
+
+    @Option(names = "--cert", paramLabel = "FILE", description = "PEM file of the client's certificate, where the port asks for one (admin.tls.client_ca).")
+    private @Nullable Path certificate;
+
+    @Option(names = "--key", paramLabel = "FILE", description = "PEM file of its key, in PKCS#8.")
+    private @Nullable Path key;
+
     @Option(names = "--json", description = "Print the gateway's answer as it comes, a JSON object on each line.")
     private boolean json;
 
@@ -43,10 +55,9 @@ final class AdminOptions {
      * @return the last line
      */
     JsonNode call(String name, ObjectNode body, Consumer<JsonNode> text) throws IOException {
-        ClientConfig config = new AwsSettings(System.getenv()).resolve(endpoint, profile, region);
         PrintWriter out = spec.commandLine().getOut();
         JsonNode[] last = new JsonNode[1];
-        try (AdminClient client = AdminClient.connect(config)) {
+        try (AdminClient client = connect()) {
             client.call(name, body.toString(), line -> {
                 last[0] = parse(line);
                 if (json) {
@@ -63,6 +74,18 @@ final class AdminOptions {
             throw new IOException("the gateway's answer is empty");
         }
         return last[0];
+    }
+
+    /** Returns a client of the gateway that the options name. */
+    AdminClient connect() {
+        if ((certificate == null) != (key == null)) {
+            throw new ParameterException(spec.commandLine(), "--cert and --key go together.");
+        }
+        ClientConfig config = new AwsSettings(System.getenv()).resolve(endpoint, profile, region);
+        return AdminClient.connect(ca == null ? config : config.trusting(ca),
+                certificate == null || key == null
+                        ? null
+                        : new ClientCertificate(certificate, key));
     }
 
     private static JsonNode parse(String line) {

@@ -72,7 +72,8 @@ public final class Doctor {
         requireBackends(config, buckets.keySet());
         CredentialStore credentials = GatewayFiles.credentials(config.gateway(), findings);
         Site site = new Site(host, config, credentials, buckets);
-        Optional<RunningGateway> running = RunningGateway.at(config.gateway().health());
+        Optional<RunningGateway> running = RunningGateway.at(config.gateway().health(),
+                config.gateway().healthTls());
         List<ParallelCheck> around = new ArrayList<>();
         around.addAll(GatewayFiles.parts(site));
         around.add(new ParallelCheck("machine", () -> {

@@ -26,6 +26,7 @@ import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Checks the files that a configuration names: whether they are usable, and which other users may
@@ -67,11 +68,9 @@ final class GatewayFiles {
         if (policy != null) {
             findings.add(policy(policy, site.credentials()));
         }
-        GatewayConfig.Tls tls = gateway.tls();
-        if (tls != null) {
-            findings.add(certificate(tls));
-            findings.add(secret("gateway.tls.key", tls.key()));
-        }
+        addCertificate(findings, "gateway.tls", gateway.tls());
+        addCertificate(findings, "gateway.health_tls", gateway.healthTls());
+        addCertificate(findings, "admin.tls", site.config().admin().tls());
         GatewayConfig.WebIdentity webIdentity = gateway.webIdentity();
         if (webIdentity != null && webIdentity.sessionKeys() != null) {
             findings.add(secret("gateway.web_identity.session_keys", webIdentity.sessionKeys()));
@@ -129,7 +128,15 @@ final class GatewayFiles {
         }
     }
 
-    private static Finding certificate(GatewayConfig.Tls tls) {
+    private static void addCertificate(List<Finding> findings, String key,
+            GatewayConfig.@Nullable Tls tls) {
+        if (tls != null) {
+            findings.add(certificate(key, tls));
+            findings.add(secret(key + ".key", tls.key()));
+        }
+    }
+
+    private static Finding certificate(String key, GatewayConfig.Tls tls) {
         String why = "clients refuse a gateway whose certificate is not good";
         String mend = "write the certificate, its chain behind it, and its key anew; a running"
                 + " gateway reads them again";
@@ -138,7 +145,7 @@ final class GatewayFiles {
             for (Path file : TlsOptions.of(tls)) {
                 contents.add(Files.readAllBytes(file));
             }
-            requireUsable(contents);
+            requireUsable(key, contents);
             X509Certificate own = (X509Certificate) CertificateFactory.getInstance("X.509")
                     .generateCertificates(new ByteArrayInputStream(contents.getFirst()))
                     .iterator()
@@ -146,20 +153,20 @@ final class GatewayFiles {
             String found = "certificate for " + Certificates.names(own) + ", "
                     + Certificates.end(own);
             if (Certificates.isExpired(own)) {
-                return fail("gateway.tls", found + ": expired", why, mend);
+                return fail(key, found + ": expired", why, mend);
             }
             return Certificates.endsSoon(own)
-                    ? warn("gateway.tls", found, why, mend)
-                    : ok("gateway.tls", found, why);
+                    ? warn(key, found, why, mend)
+                    : ok(key, found, why);
         } catch (IOException | CertificateException | IllegalArgumentException e) {
-            return fail("gateway.tls", String.valueOf(e.getMessage()), why, mend);
+            return fail(key, String.valueOf(e.getMessage()), why, mend);
         }
     }
 
-    private static void requireUsable(List<byte[]> contents) {
+    private static void requireUsable(String key, List<byte[]> contents) {
         Vertx vertx = Vertx.vertx();
         try {
-            TlsOptions.options(vertx, contents);
+            TlsOptions.options(vertx, key, contents);
         } finally {
             vertx.close().await();
         }

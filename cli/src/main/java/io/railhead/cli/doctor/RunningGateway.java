@@ -1,5 +1,6 @@
 package io.railhead.cli.doctor;
 
+import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.ListenAddress;
 import java.io.IOException;
 import java.net.URI;
@@ -8,6 +9,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A gateway that already runs on this machine.
@@ -17,19 +19,27 @@ import java.util.Optional;
 record RunningGateway(String reasonNotReady) {
     private static final Duration LIMIT = Duration.ofSeconds(3);
 
-    /** Returns the gateway that responds on the health address; empty if none does. Blocks. */
-    static Optional<RunningGateway> at(ListenAddress health) {
+    /**
+     * Returns the gateway that responds on the health address; empty if none does. Blocks.
+     *
+     * @param tls the certificate of the port; null for cleartext
+     */
+    static Optional<RunningGateway> at(ListenAddress health, GatewayConfig.@Nullable Tls tls) {
         if (health.port() == 0) {
             return Optional.empty();
         }
-        try (HttpClient client = HttpClient.newBuilder()
+        HttpClient.Builder builder = HttpClient.newBuilder()
                 .proxy(HttpClient.Builder.NO_PROXY)
-                .connectTimeout(LIMIT)
-                .build()) {
-            if (!get(client, health, "/metrics").body().contains("railhead_requests_in_flight")) {
+                .connectTimeout(LIMIT);
+        String scheme = tls == null ? "http" : "https";
+        try (HttpClient client = tls == null
+                ? builder.build()
+                : builder.sslContext(PinnedCertificate.context(tls.certificate())).build()) {
+            // Over TLS the certificate is proof enough, and /metrics may need a client's own.
+            if (tls == null && !get(client, scheme, health, "/metrics").body().contains("railhead_requests_in_flight")) {
                 return Optional.empty();
             }
-            HttpResponse<String> ready = get(client, health, "/readyz");
+            HttpResponse<String> ready = get(client, scheme, health, "/readyz");
             return Optional.of(new RunningGateway(
                     ready.statusCode() == 200 ? "" : firstLine(ready.body())));
         } catch (IOException | IllegalArgumentException e) {
@@ -46,11 +56,14 @@ record RunningGateway(String reasonNotReady) {
         return body.lines().findFirst().orElse("no reason given");
     }
 
-    private static HttpResponse<String> get(HttpClient client, ListenAddress health, String path)
+    private static HttpResponse<String> get(HttpClient client, String scheme,
+            ListenAddress health, String path)
             throws IOException, InterruptedException {
         ListenAddress local = new ListenAddress(local(health.host()), health.port());
         return client.send(
-                HttpRequest.newBuilder(URI.create("http://" + local + path)).timeout(LIMIT).build(),
+                HttpRequest.newBuilder(URI.create(scheme + "://" + local + path))
+                        .timeout(LIMIT)
+                        .build(),
                 HttpResponse.BodyHandlers.ofString());
     }
 

@@ -6,6 +6,7 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.http.SdkHttpMethod;
 
 /** Calls of a gateway's admin API. Blocking, any thread; its owner closes it. */
@@ -25,6 +26,11 @@ public final class AdminClient implements AutoCloseable {
      */
     public static AdminClient connect(ClientConfig config) {
         return new AdminClient(new S3Http(config));
+    }
+
+    /** @param own the certificate that the port may ask for; null for none */
+    public static AdminClient connect(ClientConfig config, @Nullable ClientCertificate own) {
+        return new AdminClient(new S3Http(config, own));
     }
 
     /**

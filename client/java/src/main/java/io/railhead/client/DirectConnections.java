@@ -15,8 +15,10 @@ import java.security.cert.CertificateFactory;
 import java.time.Duration;
 import java.util.Collection;
 import javax.net.ssl.HttpsURLConnection;
+import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocketFactory;
+import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.http.urlconnection.UrlConnectionFactory;
@@ -29,10 +31,20 @@ final class DirectConnections implements UrlConnectionFactory {
     private final int timeoutMillis;
     private final @Nullable SSLSocketFactory sockets;
 
-    /** Throws IllegalArgumentException that names the file if its authorities cannot be read. */
     DirectConnections(Duration timeout, @Nullable Path ca) {
+        this(timeout, ca, null);
+    }
+
+    /**
+     * Throws IllegalArgumentException that names the file if it cannot be read.
+     *
+     * @param own the certificate that a server may ask for
+     */
+    DirectConnections(Duration timeout, @Nullable Path ca, @Nullable ClientCertificate own) {
         this.timeoutMillis = Math.toIntExact(timeout.toMillis());
-        this.sockets = ca == null ? null : trusting(ca);
+        this.sockets = ca == null && own == null
+                ? null
+                : context(ca, own).getSocketFactory();
     }
 
     @Override
@@ -52,7 +64,19 @@ final class DirectConnections implements UrlConnectionFactory {
         }
     }
 
-    private static SSLSocketFactory trusting(Path ca) {
+    private static SSLContext context(@Nullable Path ca, @Nullable ClientCertificate own) {
+        KeyManager @Nullable [] keys = own == null ? null : own.managers();
+        TrustManager @Nullable [] authorities = ca == null ? null : authorities(ca);
+        try {
+            SSLContext context = SSLContext.getInstance("TLS");
+            context.init(keys, authorities, null);
+            return context;
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static TrustManager[] authorities(Path ca) {
         try (InputStream in = Files.newInputStream(ca)) {
             Collection<? extends Certificate> authorities = CertificateFactory.getInstance("X.509")
                     .generateCertificates(in);
@@ -67,9 +91,7 @@ final class DirectConnections implements UrlConnectionFactory {
             TrustManagerFactory managers = TrustManagerFactory
                     .getInstance(TrustManagerFactory.getDefaultAlgorithm());
             managers.init(trusted);
-            SSLContext context = SSLContext.getInstance("TLS");
-            context.init(null, managers.getTrustManagers(), null);
-            return context.getSocketFactory();
+            return managers.getTrustManagers();
         } catch (IOException | GeneralSecurityException e) {
             throw new IllegalArgumentException(
                     "the certificate authorities of " + ca + " cannot be read: " + e.getMessage(),

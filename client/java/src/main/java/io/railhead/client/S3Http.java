@@ -7,6 +7,7 @@ import java.net.URI;
 import java.net.UnknownHostException;
 import javax.net.ssl.SSLHandshakeException;
 import javax.net.ssl.SSLPeerUnverifiedException;
+import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.auth.credentials.AwsCredentials;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.http.HttpExecuteRequest;
@@ -28,9 +29,14 @@ final class S3Http implements AutoCloseable {
     private final AwsV4HttpSigner signer = AwsV4HttpSigner.create();
 
     S3Http(ClientConfig config) {
+        this(config, null);
+    }
+
+    /** @param own the certificate that the server may ask for */
+    S3Http(ClientConfig config, @Nullable ClientCertificate own) {
         this.config = config;
         http = UrlConnectionHttpClient
-                .create(new DirectConnections(config.timeout(), config.ca()));
+                .create(new DirectConnections(config.timeout(), config.ca(), own));
     }
 
     URI endpoint() {

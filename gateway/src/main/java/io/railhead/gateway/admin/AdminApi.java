@@ -1,6 +1,9 @@
 package io.railhead.gateway.admin;
 
 import io.railhead.backend.Headers;
+import io.railhead.gateway.audit.Audit;
+import io.railhead.gateway.audit.AuditEvent;
+import io.railhead.gateway.audit.AuditKind;
 import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.metrics.Metrics;
 import io.railhead.gateway.s3.Digests;
@@ -48,17 +51,19 @@ public final class AdminApi implements AutoCloseable {
     private final @Nullable RequestAuthenticator authenticator;
     private final InstantSource clock;
     private final Metrics metrics;
+    private final Audit audit;
     private final Map<String, AdminCall> calls;
     private final Set<Thread> running = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
 
     /** @param authenticator verifies SigV4; null if this gateway verifies no signatures */
     AdminApi(Vertx vertx, @Nullable RequestAuthenticator authenticator, InstantSource clock,
-            Metrics metrics, Map<String, AdminCall> calls) {
+            Metrics metrics, Audit audit, Map<String, AdminCall> calls) {
         this.vertx = vertx;
         this.authenticator = authenticator;
         this.clock = clock;
         this.metrics = metrics;
+        this.audit = audit;
         this.calls = Map.copyOf(calls);
     }
 
@@ -92,14 +97,16 @@ public final class AdminApi implements AutoCloseable {
         private final AdminCall call;
         private final HttpServerRequest request;
         private final AdminResponse adminResponse;
+        private final String requestId = HttpExchange.newId();
         private String principal = "";
+        private String tenant = "";
 
         Taken(String name, AdminCall call, HttpServerRequest request) {
             this.name = name;
             this.call = call;
             this.request = request;
             Context context = vertx.getOrCreateContext();
-            this.adminResponse = new AdminResponse(request, context, HttpExchange.newId());
+            this.adminResponse = new AdminResponse(request, context, requestId);
         }
 
         void admit() {
@@ -127,6 +134,7 @@ public final class AdminApi implements AutoCloseable {
                         "Calls must be signed by SigV4, in the Authorization header.");
             }
             principal = signed.principal().name();
+            tenant = signed.principal().tenant();
             if (!signed.principal().admin()) {
                 throw new S3Refusal(S3Error.ACCESS_DENIED, "Principal " + principal
                         + " is no administrator (admin: true in the credentials file).");
@@ -185,6 +193,8 @@ public final class AdminApi implements AutoCloseable {
                         CallBody.parse(body), adminResponse);
                 JsonObject answer = call.run(asked);
                 note(new String(body, StandardCharsets.UTF_8), answer.getString("state", "done"));
+                audit.record(about(asked.body().read(), AuditEvent.accepted(AuditKind.ADMIN_CALL,
+                        "the call ended: " + answer.getString("state", "done"))));
                 adminResponse.end(answer);
             } catch (InterruptedException e) {
                 if (closed) {
@@ -192,6 +202,8 @@ public final class AdminApi implements AutoCloseable {
                             "The gateway is stopping."));
                 } else {
                     note(new String(body, StandardCharsets.UTF_8), "cancelled");
+                    audit.record(about(Map.of(), AuditEvent.refused(AuditKind.ADMIN_CALL,
+                            "cancelled", "the caller left before the call ended")));
                 }
             } catch (Throwable thrown) {
                 // Caught at the thread's top: the caller waits for a response.
@@ -222,7 +234,27 @@ public final class AdminApi implements AutoCloseable {
             metrics.adminCalls.labels(name, error.error().code()).inc();
             LOG.info("admin call {} by '{}' refused: {}: {}", name, principal,
                     error.error().code(), error.detail().replaceAll("\\s", " "));
+            audit.record(about(Map.of(), refusal(error)));
             adminResponse.fail(error);
+        }
+
+        /** Returns the event without the error's detail, which may quote what the caller sent. */
+        private AuditEvent refusal(S3Refusal error) {
+            return AuditEvent.refused(
+                    principal.isEmpty() ? AuditKind.LOGIN_REFUSED : AuditKind.ADMIN_REFUSED,
+                    error.error().code(), principal.isEmpty()
+                            ? "the caller was not authenticated"
+                            : "the call was refused");
+        }
+
+        private AuditEvent about(Map<String, String> arguments, AuditEvent event) {
+            AuditEvent described = event
+                    .by(principal, tenant, request.remoteAddress().hostAddress())
+                    .asking("ADMIN." + name, requestId);
+            for (Map.Entry<String, String> argument : arguments.entrySet()) {
+                described = described.on(argument.getKey(), argument.getValue());
+            }
+            return described;
         }
 
         private S3Refusal unexpected(Throwable failure) {

@@ -1,5 +1,6 @@
 package io.railhead.gateway.admin;
 
+import io.railhead.gateway.audit.Audit;
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.metrics.Metrics;
 import io.railhead.gateway.object.read.ReadServices;
@@ -16,26 +17,34 @@ public final class AdminCalls {
     private AdminCalls() {}
 
     /**
+     * The parts that serve administrators alone.
+     *
+     * @param support collects a support bundle
+     */
+    public record Operators(Drain drain, Audit audit, SupportCall support) {}
+
+    /**
      * Builds the calls from their shared services.
      *
      * @param authenticator verifies SigV4; null if this gateway verifies no signatures
      */
     public static AdminApi api(@Nullable RequestAuthenticator authenticator, ReadServices reads,
-            Routes routes, AccessControl access, Drain drain) {
+            Routes routes, AccessControl access, Operators operators) {
         InstantSource clock = InstantSource.system();
         Vertx vertx = reads.vertx();
         Metrics metrics = reads.metrics();
         CacheCalls cache = new CacheCalls(reads.cache(), routes::backendNames);
         LogLevels levels = new LogLevels(vertx, clock);
         WarmCall warm = new WarmCall(new CacheWarming.Services(reads, routes, access));
-        return new AdminApi(vertx, authenticator, clock, metrics, Map.of(
+        return new AdminApi(vertx, authenticator, clock, metrics, operators.audit(), Map.of(
                 "warm", warm::run,
                 "evict", cache::evict,
                 "pin", cache::pin,
                 "unpin", cache::unpin,
                 "pins", cache::pins,
-                "drain", drain::call,
+                "drain", operators.drain()::call,
                 "usage", new UsageCall(metrics.usage, clock)::call,
+                "support", operators.support()::run,
                 "log-level", levels::call));
     }
 }

@@ -11,7 +11,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,8 +21,6 @@ import org.jspecify.annotations.Nullable;
  * that were not read, so that a misspelt field does not count as absent.
  */
 final class CallBody {
-    /** Bucket names that no store could read as another path. */
-
     private final JsonObject fields;
     private final Set<String> read = new HashSet<>();
 
@@ -39,6 +39,20 @@ final class CallBody {
 
     static S3Refusal refusal(String detail) {
         return new S3Refusal(S3Error.INVALID_REQUEST, detail);
+    }
+
+    /** Returns the arguments that the call has read, as texts. A list is its number of elements. */
+    Map<String, String> read() {
+        Map<String, String> arguments = new TreeMap<>();
+        read.forEach(name -> {
+            Object value = fields.getValue(name);
+            if (value != null) {
+                arguments.put(name, value instanceof JsonArray list
+                        ? list.size() + " elements"
+                        : String.valueOf(value));
+            }
+        });
+        return arguments;
     }
 
     @Nullable

@@ -1,5 +1,7 @@
 package io.railhead.gateway.channel;
 
+import io.railhead.gateway.audit.Audit;
+import io.railhead.gateway.audit.NativeAudit;
 import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.log.NativeAccess;
 import io.railhead.gateway.request.RequestSource;
@@ -7,8 +9,8 @@ import io.railhead.protocol.channel.Answer;
 import io.railhead.protocol.channel.RequestOperation;
 import io.railhead.rdma.session.ClientSession;
 
-/** Writes one channel's requests into the access log. Any thread. */
-record ChannelLog(AccessLog log, ClientSession session, RequestSource asker) {
+/** Writes one channel's requests into the access log and the audit stream. Any thread. */
+record ChannelLog(AccessLog log, Audit audit, ClientSession session, RequestSource asker) {
 
     /** Returns whether the log is on; a hit builds its log line only then. */
     boolean isOn() {
@@ -21,6 +23,9 @@ record ChannelLog(AccessLog log, ClientSession session, RequestSource asker) {
             new NativeAccess(session.number(), session.fabric(), asker,
                     operation, bucket, key, answer, System.nanoTime() - arrivedAtNanos)
                     .writeTo(log);
+        }
+        if (answer.status() >= NativeAudit.LEAST_STATUS && audit.isOn()) {
+            new NativeAudit(session, asker, operation, bucket, key, answer).writeTo(audit);
         }
     }
 }

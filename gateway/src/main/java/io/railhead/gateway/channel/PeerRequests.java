@@ -4,6 +4,7 @@ import io.railhead.backend.Headers;
 import io.railhead.gateway.accounting.Kind;
 import io.railhead.gateway.admission.Permit;
 import io.railhead.gateway.admission.TenantInFlight;
+import io.railhead.gateway.audit.Audit;
 import io.railhead.gateway.channel.ChannelCounts.Outcome;
 import io.railhead.gateway.identity.Identity;
 import io.railhead.gateway.identity.Principal;
@@ -57,7 +58,7 @@ final class PeerRequests {
     /** @param context the event loop of requests that are no hits */
     PeerRequests(ChannelServices services, RequestChannel channel,
             SessionCallers.Caller caller,
-            Context context, ChannelCounts counts, AccessLog accessLog) {
+            Context context, ChannelCounts counts, AccessLog accessLog, Audit audit) {
         this.services = services;
         this.channel = channel;
         this.caller = caller.identity();
@@ -65,7 +66,7 @@ final class PeerRequests {
         this.tenantInFlight = services.admission().share(caller.identity().principal());
         this.context = context;
         this.counts = counts;
-        this.log = new ChannelLog(accessLog, channel.session(), requestSource);
+        this.log = new ChannelLog(accessLog, audit, channel.session(), requestSource);
         this.channelHitHandler = new ChannelHitHandler(services.reads().servability(),
                 services.windowBytes(), counts, log,
                 bytes -> services.admission().charge(tenantInFlight, bytes));
@@ -182,7 +183,7 @@ final class PeerRequests {
     }
 
     private void answer(RequestView request, Answer answer) {
-        if (log.isOn()) {
+        if (log.isOn() || answer.status() != 0) {
             log.ended(request.operation(), request.bucket(), request.name().key(), answer,
                     System.nanoTime());
         }

@@ -104,9 +104,12 @@ public final class ConfigLoader {
         Log log = log(root.section("log"));
         Tracing tracing = root.has("tracing") ? tracing(root.section("tracing")) : null;
         Accounting accounting = AccountingLoader.load(root.section("accounting"));
+        AuditConfig audit = root.has("audit")
+                ? new AuditLoader(folder).load(root.section("audit"))
+                : null;
         root.close();
         return new GatewayConfig(gateway, cache, stores, rules, rdma, admin, log, tracing,
-                accounting,                settings.all(), settings.warnings());
+                accounting, audit, settings.all(), settings.warnings());
     }
 
     private static void requireWhatRulesNeed(Section root, Access access, Rules rules)
@@ -140,7 +143,8 @@ public final class ConfigLoader {
                 access(section),
                 section.flag("sole", false),
                 section.flag("allow_cleartext", false),
-                tls(section),
+                tls(section, "tls"),
+                tls(section, "health_tls"),
                 events(section), webIdentity(section));
         section.close();
         if (gateway.maxHeader().bytes() < 4 << 10 || gateway.maxHeader().bytes() > 1 << 20) {
@@ -160,11 +164,11 @@ public final class ConfigLoader {
         return admission;
     }
 
-    private @Nullable Tls tls(Section gateway) throws ConfigException {
-        if (!gateway.has("tls")) {
+    private @Nullable Tls tls(Section parent, String name) throws ConfigException {
+        if (!parent.has(name)) {
             return null;
         }
-        Section section = gateway.section("tls");
+        Section section = parent.section(name);
         Tls tls = new Tls(
                 existing(folder, section, "certificate", section.requireText("certificate")),
                 existing(folder, section, "key", section.requireText("key")),
@@ -331,9 +335,10 @@ public final class ConfigLoader {
         };
     }
 
-    private static Admin admin(Section section) throws ConfigException {
+    private Admin admin(Section section) throws ConfigException {
         Admin admin = new Admin(section.flag("enabled", true),
-                section.value("listen", "127.0.0.1:9902", ListenAddress::parse));
+                section.value("listen", "127.0.0.1:9902", ListenAddress::parse),
+                tls(section, "tls"));
         section.close();
         return admin;
     }

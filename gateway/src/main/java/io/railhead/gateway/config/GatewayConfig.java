@@ -21,11 +21,13 @@ import org.slf4j.event.Level;
 /**
  * The whole {@code railhead.yaml}, checked, with defaults filled in.
  *
+ * @param audit null for no audit stream
  * @param settings the values by key for display, with secrets masked
  * @param warnings one line for each key that has no effect any more
  */
 public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> backends, Rules rules,
         Rdma rdma, Admin admin, Log log, @Nullable Tracing tracing, Accounting accounting,
+        @Nullable AuditConfig audit,
         Map<String, String> settings, List<String> warnings) {
 
     public GatewayConfig {
@@ -54,6 +56,7 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      * @param eventLoops never 0: the machine's cores are filled in
      * @param allowCleartext whether several tenants may use RDMA without TLS
      * @param tls null for plain HTTP
+     * @param healthTls the same of the health port
      * @param events null if events are not accepted
      * @param webIdentity null if no token is exchanged for credentials
      * @param sole whether every write to objects of exclusive rules goes through this gateway
@@ -63,8 +66,8 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
             List<String> domains, Duration drain, ByteCount maxHeader, Duration headerTimeout,
             Duration idleTimeout, ByteCount minRate, Admission admission, int eventLoops,
             Access access, boolean sole,
-            boolean allowCleartext, @Nullable Tls tls, @Nullable Events events,
-            @Nullable WebIdentity webIdentity) {
+            boolean allowCleartext, @Nullable Tls tls, @Nullable Tls healthTls,
+            @Nullable Events events, @Nullable WebIdentity webIdentity) {
 
         public Gateway {
             domains = List.copyOf(domains);
@@ -80,7 +83,7 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
     public record Admission(int requests, ByteCount bytes, int connections, RateLimits rates) {}
 
     /**
-     * PEM files of the front door, read again when they change.
+     * PEM files of a listener, read again when they change.
      *
      * @param certificate the server's own first, then its issuers
      * @param clientCa null if clients need no certificate
@@ -250,8 +253,12 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      */
     public record Accounting(int rows, @Nullable Prices prices) {}
 
-    /** Status page and administration. */
-    public record Admin(boolean enabled, ListenAddress listen) {}
+    /**
+     * Status page and administration.
+     *
+     * @param tls null for plain HTTP
+     */
+    public record Admin(boolean enabled, ListenAddress listen, @Nullable Tls tls) {}
 
     /**
      * The configuration of logs.

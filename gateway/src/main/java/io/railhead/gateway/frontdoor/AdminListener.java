@@ -4,8 +4,10 @@ import io.railhead.gateway.metrics.Metrics;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
+import io.vertx.core.http.ClientAuth;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.net.ServerSSLOptions;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.util.List;
@@ -15,26 +17,30 @@ import java.util.Map;
  * The listener for status and administration, on a port of its own that only operators should
  * reach. Event loop only.
  */
-public final class AdminListener {
-    private final Vertx vertx;
+public final class AdminListener implements TlsPort {
+    private final OperatorPort port;
     private final PlainRequests requests;
     private final Map<String, Handler<HttpServerRequest>> paths;
 
     public AdminListener(Vertx vertx, Metrics metrics,
             Map<String, Handler<HttpServerRequest>> paths) {
-        this.vertx = vertx;
+        this.port = new OperatorPort(vertx, "admin.tls", ClientAuth.REQUIRED);
         this.requests = new PlainRequests("admin", metrics);
         this.paths = Map.copyOf(paths);
     }
 
-    public Future<HttpServer> listen(String host, int port) {
-        return vertx.createHttpServer(HealthListener.options())
-                .requestHandler(requests.guarded(this::handle))
-                .listen(port, host);
+    /** A client without a certificate of the authority, where one is set, is not answered. */
+    @Override
+    public void use(ServerSSLOptions tls) {
+        port.use(tls);
+    }
+
+    public Future<HttpServer> listen(String host, int number) {
+        return port.listen(requests.guarded(this::handle), host, number);
     }
 
     private void handle(HttpServerRequest request) {
-        if (!isForThisMachine(request.headers().getAll("host"))) {
+        if (!port.isTls() && !isForThisMachine(request.headers().getAll("host"))) {
             text(request, 403, "the admin port is asked for by address or as localhost\n");
             return;
         }
@@ -48,7 +54,7 @@ public final class AdminListener {
     /**
      * Refuses other Host names, against DNS rebinding: a foreign page in the operator's browser can
      * have its own name resolved to this address. The browser then sends that name, and would let
-     * the page read the response.
+     * the page read the response. Over TLS the certificate lacks that name.
      */
     private static boolean isForThisMachine(List<String> hosts) {
         if (hosts.size() != 1) {

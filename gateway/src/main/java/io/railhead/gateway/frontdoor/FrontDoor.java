@@ -2,6 +2,7 @@ package io.railhead.gateway.frontdoor;
 
 import io.railhead.gateway.admission.Admission;
 import io.railhead.gateway.admission.TenantInFlight;
+import io.railhead.gateway.audit.Audit;
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.http.HttpDate;
 import io.railhead.gateway.http.HttpExchange;
@@ -35,8 +36,8 @@ public final class FrontDoor {
     private final Logs logs;
     private final HttpDate date = new HttpDate(InstantSource.system());
 
-    /** The metrics and the access log of requests. */
-    public record Logs(Metrics metrics, AccessLog accessLog) {}
+    /** The metrics, the access log and the audit stream of requests. */
+    public record Logs(Metrics metrics, AccessLog accessLog, Audit audit) {}
 
     public FrontDoor(RequestVerifier verifier, Admission admission, AccessControl access,
             Router router, OwnPaths paths, Logs logs) {
@@ -59,7 +60,7 @@ public final class FrontDoor {
             return;
         }
         HttpExchange httpExchange = new HttpExchange(http, context, logs.metrics(),
-                logs.accessLog(), date,
+                logs.accessLog(), logs.audit(), date,
                 HttpExchange.newId());
         httpExchange.attempt(() -> admit(httpExchange, http, fairScheduler, verifiedRequest));
     }

@@ -37,7 +37,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The S3 listener: one server on each event loop, sharing one port. */
-public final class S3Listener {
+public final class S3Listener implements TlsPort {
     private static final Logger LOG = LoggerFactory.getLogger(S3Listener.class);
     private static final int MAX_REQUEST_LINE_BYTES = 16 << 10;
     private static final int UPDATE_SECONDS = 30;
@@ -90,14 +90,12 @@ public final class S3Listener {
                 .setReuseAddress(true);
     }
 
-    /** Makes the listener speak TLS only. Call before it listens. */
-    public S3Listener over(ServerSSLOptions tls) {
+    private void over(ServerSSLOptions tls) {
         options.setSsl(true)
                 .setKeyCertOptions(tls.getKeyCertOptions())
                 .setTrustOptions(tls.getTrustOptions())
                 .setClientAuth(tls.getClientAuth())
                 .setEnabledSecureTransportProtocols(tls.getEnabledSecureTransportProtocols());
-        return this;
     }
 
     /**
@@ -212,20 +210,20 @@ public final class S3Listener {
         };
     }
 
-    public boolean isListening() {
-        return !servers.isEmpty();
+    @Override
+    public void use(ServerSSLOptions tls) {
+        if (servers.isEmpty()) {
+            over(tls);
+        } else {
+            update(tls);
+        }
     }
 
     public int port() {
         return servers.getFirst().actualPort();
     }
 
-    /**
-     * Gives new connections another certificate. Refused without TLS.
-     *
-     * @throws IllegalArgumentException if one of the servers does not accept the files
-     */
-    public void update(ServerSSLOptions tls) {
+    private void update(ServerSSLOptions tls) {
         for (HttpServer server : servers) {
             try {
                 server.updateSSLOptions(tls.copy(), true).await(UPDATE_SECONDS, TimeUnit.SECONDS);

@@ -26,7 +26,7 @@ import javax.net.ssl.X509KeyManager;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The PEM files of {@code gateway.tls}, checked before use. A certificate that does not match its
+ * The PEM files of a listener's certificate, checked before use. A certificate that does not match its
  * key, as in the middle of a replacement, would fail every handshake.
  */
 public final class TlsOptions {
@@ -48,17 +48,18 @@ public final class TlsOptions {
     /**
      * Builds the listener's TLS options.
      *
+     * @param key the setting, for messages, such as {@code gateway.tls}
      * @throws IllegalArgumentException with one line that names the setting
      */
-    public static ServerSSLOptions options(Vertx vertx, List<byte[]> contents) {
+    public static ServerSSLOptions options(Vertx vertx, String key, List<byte[]> contents) {
         PemKeyCertOptions pair = new PemKeyCertOptions()
                 .setCertValue(Buffer.buffer(contents.get(0)))
                 .setKeyValue(Buffer.buffer(contents.get(1)));
-        requirePair(vertx, pair);
+        requirePair(vertx, key, pair);
         ServerSSLOptions options = new ServerSSLOptions();
         options.setKeyCertOptions(pair).setEnabledSecureTransportProtocols(PROTOCOLS);
         if (contents.size() > 2) {
-            requireCertificates(contents.get(2));
+            requireCertificates(key, contents.get(2));
             options.setClientAuth(ClientAuth.REQUIRED)
                     .setTrustOptions(new PemTrustOptions()
                             .addCertValue(Buffer.buffer(contents.get(2))));
@@ -82,24 +83,24 @@ public final class TlsOptions {
         }
     }
 
-    private static void requirePair(Vertx vertx, PemKeyCertOptions pair) {
+    private static void requirePair(Vertx vertx, String key, PemKeyCertOptions pair) {
         X509KeyManager keys = null;
         try {
             for (KeyManager manager : pair.getKeyManagerFactory(vertx).getKeyManagers()) {
                 keys = manager instanceof X509KeyManager x509 ? x509 : keys;
             }
         } catch (Exception e) {
-            throw new IllegalArgumentException("gateway.tls: certificate or key is not usable PEM: "
+            throw new IllegalArgumentException(key + ": certificate or key is not usable PEM: "
                     + e.getMessage(), e);
         }
         String alias = keys == null ? null : alias(keys);
         if (keys == null || alias == null) {
-            throw new IllegalArgumentException("gateway.tls: holds no certificate with its key");
+            throw new IllegalArgumentException(key + ": holds no certificate with its key");
         }
         if (!belongTogether(keys.getPrivateKey(alias),
                 keys.getCertificateChain(alias)[0].getPublicKey())) {
             throw new IllegalArgumentException(
-                    "gateway.tls: the key is not the certificate's, whose first must be the server's");
+                    key + ": the key is not the certificate's, whose first must be the server's");
         }
     }
 
@@ -134,7 +135,7 @@ public final class TlsOptions {
         }
     }
 
-    private static void requireCertificates(byte[] pem) {
+    private static void requireCertificates(String key, byte[] pem) {
         try {
             if (!CertificateFactory.getInstance("X.509")
                     .generateCertificates(new ByteArrayInputStream(pem))
@@ -143,8 +144,8 @@ public final class TlsOptions {
             }
         } catch (GeneralSecurityException e) {
             throw new IllegalArgumentException(
-                    "gateway.tls.client_ca: is not usable PEM: " + e.getMessage(), e);
+                    key + ".client_ca: is not usable PEM: " + e.getMessage(), e);
         }
-        throw new IllegalArgumentException("gateway.tls.client_ca: holds no certificate");
+        throw new IllegalArgumentException(key + ".client_ca: holds no certificate");
     }
 }

@@ -7,6 +7,8 @@ import io.railhead.gateway.accounting.Kind;
 import io.railhead.gateway.admission.Admission;
 import io.railhead.gateway.admission.Permit;
 import io.railhead.gateway.admission.TenantInFlight;
+import io.railhead.gateway.audit.Audit;
+import io.railhead.gateway.audit.HttpAudit;
 import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.log.HttpAccess;
 import io.railhead.gateway.metrics.Metrics;
@@ -71,6 +73,7 @@ public final class HttpExchange implements ResponseSink {
     private final Executor executor;
     private final Metrics metrics;
     private final AccessLog accessLog;
+    private final Audit audit;
     private final HttpDate date;
     private final String requestId;
     private final long arrivedAtNanos = System.nanoTime();
@@ -80,10 +83,13 @@ public final class HttpExchange implements ResponseSink {
     private @Nullable Address address;
     private @Nullable Query query;
     private @Nullable S3Request asked;
+    private @Nullable Authentication caller;
+    private String openedSession = "";
     private HttpAccess.@Nullable Rdma rdma;
     private @Nullable Permit permit;
     private String errorCode = "";
     private long firstByteNanos = -1;
+    private boolean failedHere;
     private boolean answered;
     private boolean draining;
     private boolean closing;
@@ -91,12 +97,13 @@ public final class HttpExchange implements ResponseSink {
     private boolean endsWithPages;
 
     public HttpExchange(HttpServerRequest request, Context context, Metrics metrics,
-            AccessLog accessLog, HttpDate date, String requestId) {
+            AccessLog accessLog, Audit audit, HttpDate date, String requestId) {
         this.request = request;
         this.response = request.response();
         this.executor = task -> context.runOnContext(ignored -> attempt(task));
         this.metrics = metrics;
         this.accessLog = accessLog;
+        this.audit = audit;
         this.date = date;
         this.requestId = requestId;
         this.resource = String.valueOf(request.path());
@@ -188,6 +195,7 @@ public final class HttpExchange implements ResponseSink {
 
     /** Admits the request, or throws SlowDown; returns the tenant's quota. */
     public TenantInFlight enter(Admission admission, Authentication authentication) {
+        caller = authentication;
         TenantInFlight tenantInFlight = admission.share(authentication, asker(authentication));
         permit = admission.enter(tenantInFlight, declaredBytes());
         chargeKnown(declaredBytes());
@@ -267,11 +275,16 @@ public final class HttpExchange implements ResponseSink {
         rdma = new HttpAccess.Rdma(fabric, bytes);
     }
 
+    /** Records that the request opened an RDMA session. */
+    public void opens(String session) {
+        openedSession = session;
+    }
+
     /**
-     * Reads the error code from the first piece of a store's error response, for the access log.
+     * Reads the error code from the first piece of a store's error response, for the logs.
      */
     public void passes(ByteBuffer beginning) {
-        if (accessLog.isOn() && response.getStatusCode() >= 400) {
+        if ((accessLog.isOn() || audit.isOn()) && response.getStatusCode() >= 400) {
             errorCode = ErrorXml.code(beginning.duplicate());
         }
     }
@@ -364,6 +377,7 @@ public final class HttpExchange implements ResponseSink {
         takeBack();
         S3Refusal error = cause instanceof S3Refusal known ? known : unexpected(cause);
         errorCode = error.error().code();
+        failedHere = true;
         metrics.failed(requestId, errorCode, error.status(), operation, bucket());
         String document = ErrorXml.render(error, resource, requestId, HOST_ID);
         HttpServerResponse answer = answer(error.status());
@@ -570,6 +584,10 @@ public final class HttpExchange implements ResponseSink {
             new HttpAccess(new ServerTalk(request), requestId, address, query, asked, errorCode,
                     rdma,
                     new HttpAccess.Times(nanos, firstByteNanos)).writeTo(accessLog);
+        }
+        if (audit.isOn() && answered) {
+            new HttpAudit(new ServerTalk(request), requestId, address, query, caller, errorCode,
+                    failedHere, rdma, openedSession).writeTo(audit);
         }
     }
 

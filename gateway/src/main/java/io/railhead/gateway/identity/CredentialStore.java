@@ -212,6 +212,11 @@ public final class CredentialStore implements AutoCloseable {
         return current.principals();
     }
 
+    /** Returns every secret of the file, to be masked in texts that leave the gateway. */
+    public List<String> secrets() {
+        return current.secrets();
+    }
+
     /** Returns allowed settings that the site should know of, one line each. */
     public List<String> warnings() {
         return current.warnings();

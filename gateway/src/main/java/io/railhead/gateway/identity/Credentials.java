@@ -240,6 +240,29 @@ final class Credentials {
                 .anyMatch(role -> name.equals(Role.PREFIX + role.name()) || role.mayBe(name));
     }
 
+    /** Returns every secret of the file. */
+    List<String> secrets() {
+        List<Caller> callers = new ArrayList<>();
+        for (Principal principal : byName.values()) {
+            principal.keys().forEach(key -> callers.add(BackendCredential.caller(key)));
+            if (principal.backend() != null) {
+                callers.add(principal.backend().caller());
+            }
+        }
+        roles.values().forEach(role -> callers.add(role.backend().caller()));
+        List<String> secrets = new ArrayList<>();
+        for (Caller caller : callers) {
+            Caller signing = caller instanceof Caller.AssumedRole role ? role.source() : caller;
+            if (signing instanceof Caller.Credential(String _, String secret, String token)) {
+                secrets.add(secret);
+                if (token != null) {
+                    secrets.add(token);
+                }
+            }
+        }
+        return secrets;
+    }
+
     @Nullable
     Caller anyAtStore() {
         for (Principal principal : byName.values()) {

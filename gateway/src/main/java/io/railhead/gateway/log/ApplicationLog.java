@@ -23,6 +23,7 @@ public final class ApplicationLog {
         LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
         context.addTurboFilter(started(new RepeatedLines(System::nanoTime)));
         level(settings.level());
+        RecentLines.keep(context);
         if (settings.json()) {
             Logger root = context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
             for (Iterator<Appender<ILoggingEvent>> it = root.iteratorForAppenders(); it

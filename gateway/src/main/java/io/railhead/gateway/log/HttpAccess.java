@@ -84,6 +84,11 @@ public record HttpAccess(Talk http, String requestId, @Nullable Address address,
     }
 
     private String operation() {
+        return operation(http, address, query);
+    }
+
+    /** Returns the operation as the access log names it. */
+    public static String operation(Talk http, @Nullable Address address, @Nullable Query query) {
         if (address == null || query == null) {
             int mark = http.uri().indexOf('?');
             String path = mark < 0 ? http.uri() : http.uri().substring(0, mark);

@@ -5,10 +5,14 @@ import io.prometheus.client.CollectorRegistry;
 import io.prometheus.client.Counter;
 import io.prometheus.client.Gauge;
 import io.prometheus.client.Histogram;
+import io.prometheus.client.exporter.common.TextFormat;
 import io.prometheus.client.hotspot.DefaultExports;
 import io.railhead.gateway.accounting.UsageCollector;
 import io.railhead.gateway.accounting.UsageTable;
 import io.railhead.gateway.s3.S3Error;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
 import java.util.Set;
 
 /** The gateway's own metrics; {@link #register} adds further collectors. Any thread. */
@@ -104,6 +108,19 @@ public final class Metrics {
     public final Counter adminCalls = counter("railhead_admin_calls_total",
             "Calls of the admin API, by how they ended or why they were refused.", "call",
             "result");
+    public final Counter auditEvents = counter("railhead_audit_events_total",
+            "Events put into the audit stream.", "kind");
+    public final Counter auditLost = counter("railhead_audit_lost_total",
+            "Audit events that a destination did not take: its queue was full, or the gateway"
+                    + " stopped.",
+            "sink", "reason");
+    public final Counter auditSuppressed = counter("railhead_audit_suppressed_total",
+            "Audit events above the limit of their kind or sender; one event counts them.",
+            "kind");
+    public final Gauge auditFailing = Gauge
+            .build("railhead_audit_failing", "1 while a destination takes no audit events.")
+            .labelNames("sink")
+            .register(registry);
     public final Gauge inFlight = Gauge
             .build("railhead_requests_in_flight", "Requests being answered.")
             .register(registry);
@@ -160,6 +177,17 @@ public final class Metrics {
             String bucket) {
         failed(code);
         recentErrors.add(requestId, code, status, operation, bucket);
+    }
+
+    /** Returns all metrics in Prometheus' text format. Walks every series: not on an event loop. */
+    public String text() {
+        StringWriter out = new StringWriter(16 << 10);
+        try {
+            TextFormat.write004(out, registry.metricFamilySamples());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return out.toString();
     }
 
     private Counter counter(String name, String help, String... labels) {

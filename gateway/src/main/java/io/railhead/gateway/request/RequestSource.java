@@ -38,6 +38,11 @@ public record RequestSource(String principal, String tenant, @Nullable InetAddre
                 secure, authentication.session());
     }
 
+    /** Returns the address as text; "" if there is none. */
+    public String address() {
+        return source == null ? "" : source.getHostAddress();
+    }
+
     private static @Nullable InetAddress literal(@Nullable String address) {
         if (address == null) {
             return null;

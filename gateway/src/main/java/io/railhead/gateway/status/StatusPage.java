@@ -118,6 +118,11 @@ public final class StatusPage {
         return anew;
     }
 
+    /** Returns the status as JSON, made anew. Blocks for a moment. */
+    public String text() throws JsonProcessingException {
+        return render().toString();
+    }
+
     private Buffer render() throws JsonProcessingException {
         return Buffer.buffer(JSON.writeValueAsBytes(report.make()));
     }

@@ -1,6 +1,9 @@
 package io.railhead.gateway.sts;
 
 import io.railhead.backend.Headers;
+import io.railhead.gateway.audit.Audit;
+import io.railhead.gateway.audit.AuditEvent;
+import io.railhead.gateway.audit.AuditKind;
 import io.railhead.gateway.config.GatewayConfig.WebIdentity;
 import io.railhead.gateway.frontdoor.UnsignedEndpoint;
 import io.railhead.gateway.http.HttpExchange;
@@ -42,14 +45,16 @@ public final class Sts implements UnsignedEndpoint {
     private final Authenticator authenticator;
     private final InstantSource clock;
     private final Metrics metrics;
+    private final Audit audit;
     private final Semaphore calls = new Semaphore(MAX_CALLS);
 
     public Sts(CredentialStore credentials, WebIdentity webIdentity, InstantSource clock,
-            Metrics metrics) {
+            Metrics metrics, Audit audit) {
         exchange = new RoleExchange(credentials, webIdentity, clock);
         authenticator = Authenticator.ofSts(credentials);
         this.clock = clock;
         this.metrics = metrics;
+        this.audit = audit;
     }
 
     @Override
@@ -120,6 +125,16 @@ public final class Sts implements UnsignedEndpoint {
                         printable(session.subject()), exchanged.token().issuer(),
                         exchanged.principal().name(), session.expiresAt());
         count("granted");
+        if (audit.isOn()) {
+            audit.record(AuditEvent.accepted(AuditKind.IDENTITY_EXCHANGED,
+                    "until " + session.expiresAt())
+                    .by(exchanged.principal().name(), exchanged.principal().tenant(),
+                            httpExchange.peer().address())
+                    .asking("STS.ASSUME.ROLE", httpExchange.requestId())
+                    .on("role", session.role())
+                    .on("issuer", exchanged.token().issuer())
+                    .on("subject", session.subject()));
+        }
         StringBuilder xml = begin("AssumeRoleWithWebIdentity");
         ErrorXml.element(xml, "SubjectFromWebIdentityToken", session.subject());
         ErrorXml.element(xml, "Audience", exchanged.token().audience());
@@ -194,8 +209,13 @@ public final class Sts implements UnsignedEndpoint {
         count(code);
         LOG.atInfo()
                 .addKeyValue("request_id", httpExchange.requestId())
-                .log("STS call of {} refused: {}: {}", httpExchange.peer().source(), code,
+                .log("STS call of {} refused: {}: {}", httpExchange.peer().address(), code,
                         printable(message));
+        if (audit.isOn()) {
+            audit.record(AuditEvent.refused(AuditKind.IDENTITY_REFUSED, code, "")
+                    .by("", "", httpExchange.peer().address())
+                    .asking("STS", httpExchange.requestId()));
+        }
         StringBuilder xml = new StringBuilder(512).append("<ErrorResponse xmlns=\"")
                 .append(NAMESPACE)
                 .append("\"><Error><Type>Sender</Type>");

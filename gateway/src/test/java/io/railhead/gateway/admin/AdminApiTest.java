@@ -3,6 +3,7 @@ package io.railhead.gateway.admin;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.railhead.gateway.audit.Audit;
 import io.railhead.gateway.frontdoor.AdminListener;
 import io.railhead.gateway.metrics.Metrics;
 import io.vertx.core.Vertx;
@@ -30,7 +31,7 @@ final class AdminApiTest {
     void anErrorInACallIsAnswered() throws Exception {
         AdminApi api = new AdminApi(vertx, (_, _, _) -> {
             throw new NoSuchFieldError("planted");
-        }, InstantSource.system(), metrics, Map.of("warm", _ -> {
+        }, InstantSource.system(), metrics, Audit.OFF, Map.of("warm", _ -> {
             throw new AssertionError("nobody may come so far");
         }));
         HttpServer server = new AdminListener(vertx, metrics, api.paths())

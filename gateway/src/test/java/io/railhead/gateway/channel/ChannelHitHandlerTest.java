@@ -14,6 +14,7 @@ import io.railhead.cache.memory.LeakCheck;
 import io.railhead.cache.memory.MemoryConfig;
 import io.railhead.cache.memory.PageMemory;
 import io.railhead.cache.memory.PageSlice;
+import io.railhead.gateway.audit.Audit;
 import io.railhead.gateway.authorization.AuthorizationCache;
 import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.config.GatewayConfig;
@@ -94,7 +95,7 @@ class ChannelHitHandlerTest {
         channelHitHandler = new ChannelHitHandler(
                 new Servability(cache, authorizationCache, () -> nowNanos), 1 << 20,
                 new ChannelCounts(metrics, "test"),
-                new ChannelLog(AccessLog.off(metrics.lostLogLines), new NoSession(),
+                new ChannelLog(AccessLog.off(metrics.lostLogLines), Audit.OFF, new NoSession(),
                         RequestSource.anonymous(null, false)),
                 chargedBytes::add);
     }

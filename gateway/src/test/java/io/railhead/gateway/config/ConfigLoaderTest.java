@@ -96,7 +96,8 @@ class ConfigLoaderTest {
                 ByteCount.parse("64KiB"), Duration.ofSeconds(10), Duration.ofSeconds(60),
                 ByteCount.parse("1KiB"), new Admission(0, ByteCount.parse("0"), 0, RateLimits.NONE),
                 Runtime.getRuntime().availableProcessors(),
-                new Access(AuthMode.VERIFY, null, null, false), false, false, null, null, null));
+                new Access(AuthMode.VERIFY, null, null, false), false, false, null, null, null,
+                null));
         assertThat(config.cache()).isEqualTo(new Cache(ByteCount.parse("4GiB"),
                 ByteCount.parse("256KiB"), new Percent(5), false, null, ByteCount.parse("16MiB"),
                 ByteCount.parse("8MiB"), 1_000_000, new Percent(50),
@@ -125,7 +126,7 @@ class ConfigLoaderTest {
                 Duration.ofSeconds(2), Duration.ofSeconds(7), PutDecline.FAIL_CLOSED,
                 new Dialects.Served(false, false, true), 64, Duration.ofSeconds(60),
                 new Pairs(true, Duration.ofSeconds(60), new ByteCount(0))));
-        assertThat(config.admin()).isEqualTo(new Admin(true, new ListenAddress("127.0.0.1", 9902)));
+        assertThat(config.admin()).isEqualTo(new Admin(true, new ListenAddress("127.0.0.1", 9902), null));
     }
 
     @Test
@@ -192,7 +193,7 @@ class ConfigLoaderTest {
                 new Access(AuthMode.VERIFY, null, folder.resolve("policy.json"), true), true, true,
                 new GatewayConfig.Tls(folder.resolve("ca.pem"), folder.resolve("credentials.yaml"),
                         folder.resolve("ca.pem")),
-                new GatewayConfig.Events(folder.resolve("ca.pem")),
+                null, new GatewayConfig.Events(folder.resolve("ca.pem")),
                 new GatewayConfig.WebIdentity(folder.resolve("ca.pem"), Map.of("https://k8s",
                         new GatewayConfig.Issuer("https://k8s", List.of("railhead"),
                                 URI.create("https://k8s/keys"), null, folder.resolve("ca.pem"),
@@ -234,7 +235,7 @@ class ConfigLoaderTest {
                 Duration.ofSeconds(2), PutDecline.SPEC, new Dialects.Served(true, true, false), 3,
                 Duration.ofSeconds(4),
                 new Pairs(false, Duration.ofSeconds(5), ByteCount.parse("6MiB"))));
-        assertThat(config.admin()).isEqualTo(new Admin(true, new ListenAddress("localhost", 0)));
+        assertThat(config.admin()).isEqualTo(new Admin(true, new ListenAddress("localhost", 0), null));
     }
 
     @Test

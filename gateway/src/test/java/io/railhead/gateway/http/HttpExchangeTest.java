@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.railhead.gateway.audit.Audit;
 import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.metrics.Metrics;
 import io.vertx.core.Vertx;
@@ -39,7 +40,8 @@ final class HttpExchangeTest {
         HttpServer server = vertx.createHttpServer().requestHandler(http -> {
             http.pause();
             handler.accept(new HttpExchange(http, vertx.getOrCreateContext(), metrics,
-                    AccessLog.off(metrics.lostLogLines), new HttpDate(InstantSource.system()),
+                    AccessLog.off(metrics.lostLogLines), Audit.OFF,
+                    new HttpDate(InstantSource.system()),
                     "1"));
         }).listen(0, "127.0.0.1").toCompletionStage().toCompletableFuture().get(30, SECONDS);
         try (Socket client = new Socket(InetAddress.getLoopbackAddress(), server.actualPort())) {

@@ -9,6 +9,7 @@ import io.railhead.backend.BackendResponse;
 import io.railhead.backend.Caller;
 import io.railhead.backend.Headers;
 import io.railhead.gateway.accounting.UsageTable;
+import io.railhead.gateway.audit.Audit;
 import io.railhead.gateway.channel.NoBackend;
 import io.railhead.gateway.config.ByteCount;
 import io.railhead.gateway.config.CacheMode;
@@ -63,7 +64,8 @@ final class RelayTest {
     private HttpServer serve() throws Exception {
         HttpServer server = vertx.createHttpServer().requestHandler(http -> {
             HttpExchange httpExchange = new HttpExchange(http, vertx.getOrCreateContext(), metrics,
-                    AccessLog.off(metrics.lostLogLines), new HttpDate(InstantSource.system()), "1");
+                    AccessLog.off(metrics.lostLogLines), Audit.OFF,
+                    new HttpDate(InstantSource.system()), "1");
             http.response().endHandler(_ -> answered.countDown());
             new Relay(metrics).forward(httpExchange, request(), outcome::set);
         });

@@ -89,6 +89,7 @@ public final class ConnectPaths {
             return;
         }
         admission.count(DIALECT, "connected");
+        httpExchange.opens(pairedSession.session().id());
         HttpServerResponse response = httpExchange.answer(OK);
         response.putHeader(SESSION, pairedSession.session().id());
         response.putHeader("x-amz-rdma-reply",

@@ -141,6 +141,7 @@ public final class HipobjPaths {
         prepared.put(id, new HipobjSession(pairedSession, target));
         ((PeerSession) pairedSession.session()).onEnd(() -> prepared.remove(id));
         admission.count(DIALECT, "prepared");
+        httpExchange.opens(id);
         HttpServerResponse response = httpExchange.answer(OK);
         response.putHeader(HipobjHeaders.PROTOCOL, HipobjHeaders.PROTOCOL_NAME);
         response.putHeader("x-amz-rdma-capabilities", CAPABILITIES);

@@ -78,6 +78,7 @@ public final class SessionOpening implements InternalEndpoint {
         }
         callers.opened(clientSession, new SessionCallers.Caller(
                 new Identity(caller.principal(), caller.key()), httpExchange.asker(caller)));
+        httpExchange.opens(clientSession.id());
         InternalEndpoint.answer(httpExchange,
                 fabricAddress.toJson().put("session", clientSession.id()));
     }

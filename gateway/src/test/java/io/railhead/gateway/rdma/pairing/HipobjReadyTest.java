@@ -15,6 +15,7 @@ import io.railhead.cache.memory.LeakCheck;
 import io.railhead.cache.memory.MemoryConfig;
 import io.railhead.cache.memory.PageMemory;
 import io.railhead.gateway.accounting.UsageTable;
+import io.railhead.gateway.audit.Audit;
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.authorization.AuthorizationCache;
 import io.railhead.gateway.authorization.ReplayGuard;
@@ -109,7 +110,8 @@ final class HipobjReadyTest {
         HipobjSession session = new HipobjSession(pair, target());
         HttpServer server = vertx.createHttpServer().requestHandler(http -> {
             HttpExchange httpExchange = new HttpExchange(http, vertx.getOrCreateContext(), metrics,
-                    AccessLog.off(metrics.lostLogLines), new HttpDate(InstantSource.system()), "1");
+                    AccessLog.off(metrics.lostLogLines), Audit.OFF,
+                    new HttpDate(InstantSource.system()), "1");
             assertThat(session.tryReady(httpExchange)).isTrue();
             httpExchange.goOn(
                     () -> step.accept(new HipobjReady(admission(), site(), httpExchange, session,

@@ -1,0 +1,120 @@
+package io.railhead.gateway.audit;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One audit event. No field may hold a secret: names, addresses, ids and codes only, and no text
+ * that a client chose except names of buckets and keys. Empty texts are left out of the stream.
+ *
+ * @param activity the number of the class's activity
+ * @param code the error's code of a refusal; "" for an accepted event
+ * @param claimedKey the access key id of a refused login, which the stream shows only as its owner;
+ *            null if none is known
+ */
+public record AuditEvent(AuditKind kind, Instant time, int activity, String code, String message,
+        Actor actor, Request request, List<Resource> resources, @Nullable String claimedKey) {
+    private static final int MOST_CHARS = 1024;
+
+    /**
+     * The sender.
+     *
+     * @param address the peer's address, without the port
+     * @param session the id of an RDMA session
+     */
+    public record Actor(String principal, String tenant, String address, String session) {
+        static final Actor NONE = new Actor("", "", "", "");
+    }
+
+    /**
+     * The call.
+     *
+     * @param operation such as {@code REST.GET.OBJECT}
+     * @param id the request id, as in the response and the access log
+     */
+    public record Request(String operation, String id) {
+        static final Request NONE = new Request("", "");
+    }
+
+    /** @param type such as {@code bucket}, {@code object}, {@code principal} or {@code setting} */
+    public record Resource(String type, String name) {
+        public Resource {
+            name = shortened(name);
+        }
+    }
+
+    public AuditEvent {
+        resources = List.copyOf(resources);
+        message = shortened(message);
+    }
+
+    /** An event of something that was done. */
+    public static AuditEvent accepted(AuditKind kind, String message) {
+        return new AuditEvent(kind, Instant.now(), kind.activity(), "", message, Actor.NONE,
+                Request.NONE, List.of(), null);
+    }
+
+    /**
+     * An event of a refusal.
+     *
+     * @param code a short name of the reason, such as {@code AccessDenied}; never ""
+     */
+    public static AuditEvent refused(AuditKind kind, String code, String message) {
+        return new AuditEvent(kind, Instant.now(), kind.activity(), code.isEmpty() ? "-" : code,
+                message, Actor.NONE, Request.NONE, List.of(), null);
+    }
+
+    /** Returns the same event with its sender; null and "" mean unknown. */
+    public AuditEvent by(String principal, String tenant, @Nullable String address) {
+        return with(new Actor(principal, tenant, address == null ? "" : address,
+                actor.session));
+    }
+
+    public AuditEvent inSession(String session) {
+        return with(new Actor(actor.principal, actor.tenant, actor.address, session));
+    }
+
+    /** Returns the same event with its call. */
+    public AuditEvent asking(String operation, String requestId) {
+        return new AuditEvent(kind, time, activity, code, message, actor,
+                new Request(operation, requestId), resources, claimedKey);
+    }
+
+    /** Returns the same event with one more resource. */
+    public AuditEvent on(String type, String name) {
+        List<Resource> more = new ArrayList<>(resources);
+        more.add(new Resource(type, name));
+        return new AuditEvent(kind, time, activity, code, message, actor, request, more,
+                claimedKey);
+    }
+
+    AuditEvent claiming(@Nullable String accessKeyId) {
+        return new AuditEvent(kind, time, activity, code, message, actor, request, resources,
+                accessKeyId);
+    }
+
+    AuditEvent doing(int otherActivity) {
+        return new AuditEvent(kind, time, otherActivity, code, message, actor, request, resources,
+                claimedKey);
+    }
+
+    private AuditEvent with(Actor other) {
+        return new AuditEvent(kind, time, activity, code, message, other, request, resources,
+                claimedKey);
+    }
+
+    boolean isRefusal() {
+        return !code.isEmpty();
+    }
+
+    /** Returns the sender that limits count for: the address, or the principal without one. */
+    String source() {
+        return actor.address.isEmpty() ? actor.principal : actor.address;
+    }
+
+    private static String shortened(String text) {
+        return text.length() <= MOST_CHARS ? text : text.substring(0, MOST_CHARS) + "…";
+    }
+}
