@@ -48,7 +48,6 @@ import io.railhead.gateway.frontdoor.S3Listener;
 import io.railhead.gateway.frontdoor.UnsignedEndpoint;
 import io.railhead.gateway.identity.CredentialChange;
 import io.railhead.gateway.identity.CredentialStore;
-import io.railhead.gateway.identity.Principal;
 import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.metrics.FabricCollector;
 import io.railhead.gateway.metrics.Metrics;

@@ -11,7 +11,6 @@ import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.IgnoredProxies;
 import io.railhead.gateway.frontdoor.CleartextPolicy;
 import io.railhead.gateway.identity.CredentialStore;
-import io.railhead.gateway.identity.Principal;
 import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.log.ApplicationLog;
 import io.railhead.gateway.rdma.session.DcKeyFile;

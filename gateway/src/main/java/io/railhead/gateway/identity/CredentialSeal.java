@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
+import java.util.Objects;
 import javax.crypto.Cipher;
 import javax.crypto.Mac;
 import javax.crypto.spec.GCMParameterSpec;
@@ -110,8 +111,8 @@ final class CredentialSeal {
         random.nextBytes(nonce);
         ByteBuffer head = ByteBuffer.allocate(HEAD_BYTES).put(VERSION).put(key.id()).put(nonce);
         String accessKey = accessKey(key, nonce);
-        byte[] sealed = crypt(Cipher.ENCRYPT_MODE, key, head.array(), accessKey,
-                RoleSessionCodec.encode(session));
+        byte[] sealed = Objects.requireNonNull(crypt(Cipher.ENCRYPT_MODE, key, head.array(),
+                accessKey, RoleSessionCodec.encode(session)));
         byte[] token = ByteBuffer.allocate(HEAD_BYTES + sealed.length)
                 .put(head.array())
                 .put(sealed)

@@ -5,7 +5,6 @@ import io.railhead.rdma.dc.DcKey;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
