@@ -495,7 +495,7 @@ def projected(audience="railhead"):
         "env": [{"name": name, "value": value} for name, value in {
             "AWS_ENDPOINT_URL": f"http://{WORKLOAD}:9000", "AWS_ENDPOINT_URL_STS": f"http://{WORKLOAD}:9000",
             "AWS_ROLE_ARN": "arn:aws:iam::000000000000:role/pods", "AWS_WEB_IDENTITY_TOKEN_FILE": TOKEN,
-            "AWS_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true", "HOME": "/tmp", "BUCKET": BUCKET}.items()],
+            "AWS_REGION": "us-east-1", "AWS_DEFAULT_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true", "HOME": "/tmp", "BUCKET": BUCKET}.items()],
         "mounts": [{"name": "token", "mountPath": str(Path(TOKEN).parent), "readOnly": True}, SOCKETS],
         "volumes": [{"name": "token", "projected": {"sources": [{"serviceAccountToken": {
                         "audience": audience, "path": "token", "expirationSeconds": 3600}}]}},
@@ -593,9 +593,8 @@ def session(place, name):
     """Credentials that a pod has been given."""
     pod, _ = with_python(projected())
     python = f"{os.environ['RAILHEAD_CLUSTER_PROGRAMS']}/clients/bin/python"
-    said = place.run_pod(name, f"{python} -m awscli configure export-credentials", **pod)
-    given = json.loads(said)
-    return given["AccessKeyId"], given["SecretAccessKey"], given["SessionToken"]
+    found = "import botocore.session, json; print(json.dumps(botocore.session.Session().get_credentials().get_frozen_credentials()))"
+    return tuple(json.loads(place.run_pod(name, f"{python} -c {shlex.quote(found)}", **pod))[:3])
 
 
 @test
