@@ -204,7 +204,8 @@ final class PolicyTestCommand implements Callable<Integer> {
     private int print(RequestSource sender, @Nullable List<Decision> decisions) {
         PrintWriter out = spec.commandLine().getOut();
         boolean allowed = decisions != null && decisions.stream().allMatch(Decision::allowed);
-        out.println((sender.principal().isEmpty() ? "nobody" : sender.principal()) + ": " + method + ' ' + uri + ": "
+        out.println((sender.principal().isEmpty() ? "nobody" : sender.principal()) + ": " + method
+                + ' ' + uri + ": "
                 + (allowed ? "allowed" : "denied"));
         if (decisions == null) {
             out.println("  this request is none that a policy can judge: a parameter, header or"
