@@ -513,6 +513,8 @@ def with_python(pod):
         pod["volumes"].append({"name": f"python{number}", "hostPath": {"path": folder, "type": "Directory"}})
     pod["env"] += [{"name": "PYTHONPATH", "value": folders[2]}, {"name": "PYTHONDONTWRITEBYTECODE", "value": "1"},
                    {"name": "RAILHEAD_LIBRARY", "value": f"{folders[3]}/librailhead.so.1"}]
+    # What lies in root's home, as pyenv's Python may, is root's alone.
+    pod["securityContext"] = {"runAsUser": 0, "runAsGroup": 0, "seccompProfile": {"type": "RuntimeDefault"}}
     return pod, f"{clients}/bin/python -c {shlex.quote(WITHOUT_A_KEY)}"
 
 
