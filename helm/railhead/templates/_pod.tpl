@@ -172,6 +172,11 @@ spec:
           mountPath: /etc/railhead-tls
           readOnly: true
         {{- end }}
+        {{- if include "railhead.asksCluster" . }}
+        - name: cluster
+          mountPath: /etc/railhead-cluster
+          readOnly: true
+        {{- end }}
         {{- if .Values.dc.existingSecret }}
         - name: dc
           mountPath: /etc/railhead-dc
@@ -213,6 +218,13 @@ spec:
                 - key: credentials.yaml
                   path: credentials.yaml
           {{- end }}
+          {{- if .Values.webIdentity.enabled }}
+          - secret:
+              name: {{ include "railhead.sessionKeysSecret" . }}
+              items:
+                - key: session.keys
+                  path: session.keys
+          {{- end }}
     {{- with include "railhead.tlsSecret" . }}
     {{- include "railhead.tlsVolume" (dict "name" "tls" "secret" . "ca" $.Values.tls.clientCaSecret "caFile" "client-ca.crt") | nindent 4 }}
     {{- end }}
@@ -230,6 +242,21 @@ spec:
     {{- if or .caSecret .clientSecret }}
     {{- include "railhead.tlsVolume" (dict "name" "audit-tls" "secret" .clientSecret "ca" .caSecret "caFile" "ca.crt") | nindent 4 }}
     {{- end }}
+    {{- end }}
+    {{- if include "railhead.asksCluster" . }}
+    # The API server shows its keys to every service account, by the ClusterRole system:service-account-issuer-discovery.
+    - name: cluster
+      projected:
+        defaultMode: 0440
+        sources:
+          - serviceAccountToken:
+              path: token
+              expirationSeconds: 3600
+          - configMap:
+              name: kube-root-ca.crt
+              items:
+                - key: ca.crt
+                  path: ca.crt
     {{- end }}
     {{- with .Values.dc.existingSecret }}
     - name: dc

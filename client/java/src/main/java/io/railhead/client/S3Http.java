@@ -9,6 +9,7 @@ import javax.net.ssl.SSLHandshakeException;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.auth.credentials.AwsCredentials;
+import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.http.HttpExecuteRequest;
 import software.amazon.awssdk.http.SdkHttpClient;
@@ -41,6 +42,10 @@ final class S3Http implements AutoCloseable {
 
     URI endpoint() {
         return config.endpoint();
+    }
+
+    AwsCredentialsProvider credentials() {
+        return config.credentials();
     }
 
     /** A signed request and its credentials. */
