@@ -58,7 +58,8 @@ final class ScriptedBackend {
         }
 
         Options trusting(Path pem) {
-            return new Options(pathStyle, answerTimeout, idleTimeout, maxAttempts, pem, proxy, rate);
+            return new Options(pathStyle, answerTimeout, idleTimeout, maxAttempts, pem, proxy,
+                    rate);
         }
     }
 
