@@ -63,13 +63,14 @@ public final class AwsBackend implements Backend {
         RequestEncoder requestEncoder = new RequestEncoder(config,
                 new Signer(config.region(), clock), counters);
         gate = new FetchGate(config.fetches());
-        rate = StoreRate.of(config.rate(),
-                (task, nanos) -> connectionPool.timer()
-                        .schedule(task, nanos, TimeUnit.NANOSECONDS),
-                System::nanoTime);
+        rate = StoreRate.of(config.rate(), this::later, System::nanoTime);
         counters.charge(rate);
         route = new RetryingCall.Route(config, connectionPool, storeEndpoints, requestEncoder,
                 tuning, counters, rate);
+    }
+
+    private void later(Runnable task, long nanos) {
+        var _ = connectionPool.timer().schedule(task, nanos, TimeUnit.NANOSECONDS);
     }
 
     @Override
