@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
 public record BackendConfig(String name, List<URI> endpoints, String region, @Nullable Path ca,
         boolean pathStyle,
         Duration connectTimeout, Duration answerTimeout, Duration idleTimeout, int maxConnections,
-        int maxAttempts, TrailerPolicy trailers, Fetches fetches, @Nullable Proxy proxy, Rate rate) {
+        int maxAttempts, TrailerPolicy trailers, Fetches fetches, @Nullable Proxy proxy,
+        Rate rate) {
 
     /** The handling of a client's checksum trailers, once they are verified. */
     public enum TrailerPolicy {
