@@ -74,13 +74,13 @@ class TokenBucketTest {
     @ValueSource(longs = {1, 2, 3, 4})
     void itIsAsACountOfTokensWouldBe(long seed) {
         Random random = new Random(seed);
-        long perSecond = 1 << random.nextInt(10);
+        long perSecond = 1L << random.nextInt(10);
         TokenBucket bucket = bucket(perSecond);
         double tokens = perSecond;
         for (int step = 0; step < 20_000; step++) {
             long nanos = random.nextLong(2 * SECOND / perSecond);
             clock.addAndGet(nanos);
-            tokens = Math.min(perSecond, tokens + (double) nanos * perSecond / SECOND);
+            tokens = Math.min((double) perSecond, tokens + (double) nanos * perSecond / SECOND);
             boolean isClose = Math.abs(tokens - 1) < 1e-3;
             if (random.nextInt(20) == 0) {
                 long charged = random.nextLong(3 * perSecond);

@@ -153,7 +153,7 @@ public final class UsageTable {
             add(found, shown, OTHER, tenant.other);
         });
         found.sort(Comparator.comparing((Row row) -> row.bucket().equals(OTHER))
-                .thenComparing(row -> -row.counts().servedBytes())
+                .thenComparingLong(row -> -row.counts().servedBytes())
                 .thenComparing(Row::tenant)
                 .thenComparing(Row::bucket));
         add(found, OTHER, OTHER, rest);
@@ -167,7 +167,7 @@ public final class UsageTable {
         List<Row> found = new ArrayList<>();
         tenants.forEach((tenant, counts) -> found.add(new Row(tenant, OTHER, counts)));
         found.sort(Comparator.comparing((Row row) -> row.tenant().equals(OTHER))
-                .thenComparing(row -> -row.counts().servedBytes())
+                .thenComparingLong(row -> -row.counts().servedBytes())
                 .thenComparing(Row::tenant));
         return found;
     }

@@ -112,31 +112,32 @@ class UsageTableTest {
 
     private UsageCounts count(int what, String tenant, String bucket, long bytes,
             Map<String, Long> tenants) {
-        switch (what) {
+        if (what <= 1) {
+            tenants.merge(tenant, bytes, Long::sum);
+        }
+        return switch (what) {
             case 0 -> {
                 table.of(tenant, bucket).hit(bytes, 7);
-                tenants.merge(tenant, bytes, Long::sum);
-                return new UsageCounts(1, 0, 7, 1, 0, bytes, 0, 0, 0);
+                yield new UsageCounts(1, 0, 7, 1, 0, bytes, 0, 0, 0);
             }
             case 1 -> {
                 table.read(tenant, bucket, false, bytes);
-                tenants.merge(tenant, bytes, Long::sum);
-                return new UsageCounts(0, 0, 0, 0, 1, bytes, 0, 0, 0);
+                yield new UsageCounts(0, 0, 0, 0, 1, bytes, 0, 0, 0);
             }
             case 2 -> {
                 table.ended(tenant, bucket, Kind.WRITE, 3);
-                return new UsageCounts(0, 1, 3, 0, 0, 0, 0, 0, 0);
+                yield new UsageCounts(0, 1, 3, 0, 0, 0, 0, 0, 0);
             }
             case 3 -> {
                 table.of(tenant, bucket).asked(Kind.READ);
                 table.of(tenant, bucket).received(bytes);
-                return new UsageCounts(0, 0, 0, 0, 0, 0, 1, 0, bytes);
+                yield new UsageCounts(0, 0, 0, 0, 0, 0, 1, 0, bytes);
             }
             default -> {
                 table.ended(tenant, bucket, Kind.FREE, 3);
-                return UsageCounts.NONE;
+                yield UsageCounts.NONE;
             }
-        }
+        };
     }
 
     @Test
