@@ -43,7 +43,7 @@ final class SupportBundleCommand implements Callable<Integer> {
         PARTS.put("audit.txt", "counters of the audit stream, no event");
         PARTS.put("threads.txt", "stacks of the platform threads");
         PARTS.put("log.txt", "the last 1000 lines of the log, without stacks");
-        PARTS.put(DOCTOR, "the report of railhead doctor on this machine, with --config alone");
+        PARTS.put(DOCTOR, "the doctor's report on this machine, with --config alone");
     }
 
     @Mixin

@@ -24,6 +24,7 @@ import io.railhead.gateway.identity.Principal;
 import io.railhead.gateway.identity.Secret;
 import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.metrics.Metrics;
+import io.railhead.gateway.tracing.Tracing;
 import io.railhead.gateway.request.PlacedStore;
 import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.request.Routes;
@@ -92,7 +93,8 @@ class ChannelHitHandlerTest {
         channelHitHandler = new ChannelHitHandler(
                 new Servability(cache, authorizationCache, () -> nowNanos), 1 << 20,
                 new ChannelCounts(metrics, "test"),
-                new ChannelLog(AccessLog.off(metrics.lostLogLines), Audit.OFF, new NoSession(),
+                new ChannelLog(new ChannelLogs(AccessLog.off(metrics.lostLogLines), Audit.OFF,
+                        new Tracing("", metrics.spans)), new NoSession(),
                         RequestSource.anonymous(null, false)));
     }
 
