@@ -147,7 +147,7 @@ public final class Gateway implements AutoCloseable, Readiness {
             files.openHealthTls(config.gateway(), vertx, healthListener).ifPresent(this::opened);
             health = bound("gateway.health", config.gateway().health(),
                     healthListener.listen(config.gateway().health().host(),
-                                    config.gateway().health().port()));
+                            config.gateway().health().port()));
             auditStream = openAudit(credentials);
             audit = auditStream == null ? Audit.OFF : auditStream;
             files.tell(audit);
@@ -190,7 +190,8 @@ public final class Gateway implements AutoCloseable, Readiness {
             listener = new S3Listener(vertx,
                     new FrontDoorOpening(config, credentials, routes, access, reads,
                             clientSessions, opening).open(admission, callers,
-                                    new FrontDoor.Logs(metrics, accessLog, audit), unsignedEndpoints(),
+                                    new FrontDoor.Logs(metrics, accessLog, audit),
+                                    unsignedEndpoints(),
                                     nanoClock),
                     metrics, connections, config.gateway()).leavingWhile(drain::isOn)
                     .tracedWhile(tracing::isOn);

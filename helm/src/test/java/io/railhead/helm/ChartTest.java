@@ -136,7 +136,8 @@ class ChartTest {
     static Path mounted(Path folder, JsonNode data) throws IOException {
         String yaml = data.path("railhead.yaml").asText();
         for (String at : List.of("/etc/railhead-tls", "/etc/railhead-health-tls",
-                "/etc/railhead-admin-tls", "/etc/railhead-audit-tls", "/etc/railhead", "/etc/store-ca",
+                "/etc/railhead-admin-tls", "/etc/railhead-audit-tls", "/etc/railhead",
+                "/etc/store-ca",
                 "/run/railhead")) {
             yaml = yaml.replace(at + "/", folder + "/");
         }

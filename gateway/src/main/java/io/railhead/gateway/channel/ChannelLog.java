@@ -9,8 +9,7 @@ import io.railhead.protocol.channel.RequestOperation;
 import io.railhead.rdma.session.ClientSession;
 
 /**
- * Writes one channel's requests into the access log, the audit stream and traces. Any
- * thread.
+ * Writes one channel's requests into the access log, the audit stream and traces. Any thread.
  */
 record ChannelLog(ChannelLogs logs, ClientSession session, RequestSource asker) {
 
