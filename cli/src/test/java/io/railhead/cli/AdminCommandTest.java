@@ -214,14 +214,15 @@ class AdminCommandTest {
 
     @Test
     void aBundleOfARealGatewayHasTheDoctorsReport() throws Exception {
-        Path yaml = Files.writeString(folder.resolve("railhead.yaml"), """
-                gateway: {listen: "127.0.0.1:0", health: "127.0.0.1:0", credentials: c.yaml}
-                cache: {memory: 32MiB}
-                backends:
-                  store: {endpoints: ["http://127.0.0.1:9"], proxy: "http://u:CaNaRy7f3d@127.0.0.1:9"}
-                rdma: {loopback: {enabled: false}}
-                admin: {listen: "127.0.0.1:0"}
-                """);
+        Path yaml = Files.writeString(folder.resolve("railhead.yaml"),
+                """
+                        gateway: {listen: "127.0.0.1:0", health: "127.0.0.1:0", credentials: c.yaml}
+                        cache: {memory: 32MiB}
+                        backends:
+                          store: {endpoints: ["http://127.0.0.1:9"], proxy: "http://u:CaNaRy7f3d@127.0.0.1:9"}
+                        rdma: {loopback: {enabled: false}}
+                        admin: {listen: "127.0.0.1:0"}
+                        """);
         Files.writeString(folder.resolve("c.yaml"), """
                 principals:
                   - {name: o, keys: [{access_key: ADMIN, secret_key: admin-secret}], admin: true}

@@ -16,7 +16,7 @@ import io.railhead.cache.memory.PageMemory;
 import io.railhead.gateway.admin.AdminApi;
 import io.railhead.gateway.admin.AdminCalls;
 import io.railhead.gateway.admin.Drain;
-import io.railhead.gateway.admin.Redaction;
+import io.railhead.gateway.admin.SecretMask;
 import io.railhead.gateway.admin.SupportCall;
 import io.railhead.gateway.admission.Admission;
 import io.railhead.gateway.admission.AdmissionCollector;
@@ -29,6 +29,7 @@ import io.railhead.gateway.audit.KeyChanges;
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.authorization.AuthorizationCache;
 import io.railhead.gateway.authorization.PolicyFile;
+import io.railhead.gateway.channel.ChannelLogs;
 import io.railhead.gateway.channel.ChannelServer;
 import io.railhead.gateway.channel.ChannelServices;
 import io.railhead.gateway.channel.SessionCallers;
@@ -146,7 +147,7 @@ public final class Gateway implements AutoCloseable, Readiness {
             files.openHealthTls(config.gateway(), vertx, healthListener).ifPresent(this::opened);
             health = bound("gateway.health", config.gateway().health(),
                     healthListener.listen(config.gateway().health().host(),
-                                    config.gateway().health().port()));
+                            config.gateway().health().port()));
             auditStream = openAudit(credentials);
             audit = auditStream == null ? Audit.OFF : auditStream;
             files.tell(audit);
@@ -154,7 +155,8 @@ public final class Gateway implements AutoCloseable, Readiness {
             ClientSessions clientSessions = new ClientSessions(PENDING_SESSION_LIFE,
                     MAX_PENDING_SESSIONS,
                     config.rdma().maxSessionsPerPrincipal());
-            ChannelServer requests = new ChannelServer(vertx, metrics, accessLog, audit);
+            ChannelServer requests = new ChannelServer(vertx, metrics,
+                    new ChannelLogs(accessLog, audit, tracing));
             opening = new FabricOpening(config, clientSessions, requests, environment,
                     credentials.areOfSeveralTenants());
             Fabrics fabrics = opening.fabrics();
@@ -352,7 +354,7 @@ public final class Gateway implements AutoCloseable, Readiness {
             ReadServices reads, AccessControl access) {
         SupportCall support = new SupportCall(
                 new SupportParts(() -> reload.config(), metrics, status).byName(),
-                new Redaction(credentials::secrets));
+                new SecretMask(credentials::secrets));
         boolean verifies = config.gateway().access().mode() != AuthMode.PASS_THROUGH;
         return opened(AdminCalls.api(verifies ? new Authenticator(credentials) : null, reads,
                 routes, access, new AdminCalls.Operators(drain, audit, support)));

@@ -11,6 +11,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.RuntimeMXBean;
 import java.lang.management.ThreadInfo;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
@@ -28,7 +29,7 @@ record SupportParts(Supplier<GatewayConfig> config, Metrics metrics, StatusPage 
         parts.put("metrics.txt", metrics::text);
         parts.put("audit.txt", this::audit);
         parts.put("threads.txt", SupportParts::threads);
-        parts.put("log.txt", () -> String.join("\n", RecentLines.read()) + "\n");
+        parts.put("log.txt", SupportParts::log);
         return parts;
     }
 
@@ -65,10 +66,16 @@ record SupportParts(Supplier<GatewayConfig> config, Metrics metrics, StatusPage 
     }
 
     private String audit() {
-        return metrics.text()
+        String counters = metrics.text()
                 .lines()
                 .filter(line -> line.startsWith("railhead_audit_"))
-                .collect(Collectors.joining("\n", "", "\n"));
+                .collect(Collectors.joining("\n"));
+        return (config.get().audit() == null ? "the audit stream is off" : counters) + "\n";
+    }
+
+    private static String log() {
+        List<String> lines = RecentLines.read();
+        return (lines.isEmpty() ? "no lines are kept" : String.join("\n", lines)) + "\n";
     }
 
     private static String threads() {

@@ -37,13 +37,15 @@ final class SupportBundleCommand implements Callable<Integer> {
     static {
         PARTS.put("version.json", "version, Java, operating system, uptime");
         PARTS.put("config.json", "the configuration in force, key by key, secrets masked");
-        PARTS.put("limits.json", "limits in effect: requests, bytes, connections, heap, descriptors");
-        PARTS.put("status.json", "what the status page shows: stores, fabrics, top buckets, errors");
+        PARTS.put("limits.json",
+                "limits in effect: requests, bytes, connections, heap, descriptors");
+        PARTS.put("status.json",
+                "what the status page shows: stores, fabrics, top buckets, errors");
         PARTS.put("metrics.txt", "all metrics");
         PARTS.put("audit.txt", "counters of the audit stream, no event");
         PARTS.put("threads.txt", "stacks of the platform threads");
         PARTS.put("log.txt", "the last 1000 lines of the log, without stacks");
-        PARTS.put(DOCTOR, "the report of railhead doctor on this machine, with --config alone");
+        PARTS.put(DOCTOR, "the doctor's report on this machine, with --config alone");
     }
 
     @Mixin
@@ -52,7 +54,8 @@ final class SupportBundleCommand implements Callable<Integer> {
     @Option(names = "--list", description = "Only say what would be in the file.")
     private boolean list;
 
-    @Option(names = {"-o", "--output"}, paramLabel = "FILE", description = "Where to write; an existing file is not replaced (${DEFAULT-VALUE}).", defaultValue = "railhead-support.zip")
+    @Option(names = {"-o",
+            "--output"}, paramLabel = "FILE", description = "Where to write; an existing file is not replaced (${DEFAULT-VALUE}).", defaultValue = "railhead-support.zip")
     private Path output = Path.of("railhead-support.zip");
 
     @Option(names = "--config", paramLabel = "FILE", description = "Add the doctor's report on this machine and this configuration; for the machine that the gateway runs on.")

@@ -36,7 +36,8 @@ record RunningGateway(String reasonNotReady) {
                 ? builder.build()
                 : builder.sslContext(PinnedCertificate.context(tls.certificate())).build()) {
             // Over TLS the certificate is proof enough, and /metrics may need a client's own.
-            if (tls == null && !get(client, scheme, health, "/metrics").body().contains("railhead_requests_in_flight")) {
+            if (tls == null && !get(client, scheme, health, "/metrics").body()
+                    .contains("railhead_requests_in_flight")) {
                 return Optional.empty();
             }
             HttpResponse<String> ready = get(client, scheme, health, "/readyz");

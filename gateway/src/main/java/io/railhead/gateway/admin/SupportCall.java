@@ -15,18 +15,18 @@ public final class SupportCall {
     private static final Logger LOG = LoggerFactory.getLogger(SupportCall.class);
 
     private final Map<String, Callable<String>> parts;
-    private final Redaction redaction;
+    private final SecretMask mask;
 
     /** @param parts by file name; each is collected on a virtual thread and may block */
-    public SupportCall(Map<String, Callable<String>> parts, Redaction redaction) {
+    public SupportCall(Map<String, Callable<String>> parts, SecretMask mask) {
         this.parts = new LinkedHashMap<>(parts);
-        this.redaction = redaction;
+        this.mask = mask;
     }
 
     JsonObject run(AdminCall.Asked asked) {
         asked.body().close();
         JsonObject texts = new JsonObject();
-        parts.forEach((name, part) -> texts.put(name, redaction.of(collect(name, part))));
+        parts.forEach((name, part) -> texts.put(name, mask.of(collect(name, part))));
         return JsonObject.of("parts", texts);
     }
 

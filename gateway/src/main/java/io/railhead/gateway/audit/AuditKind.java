@@ -5,27 +5,28 @@ import java.util.Locale;
 /**
  * The kinds of audit events, with their OCSF class and their limits.
  *
- * <p> Limits hold for kinds that a remote sender causes: a flood of one kind, or of one sender, must
- * not push other events out of the stream.
+ * <p> Limits hold for kinds that a remote sender causes: a flood of one kind, or of one sender,
+ * must not push other events out of the stream.
  */
 public enum AuditKind {
-    AUDIT_STARTED(OcsfClass.APPLICATION_LIFECYCLE, Activity.START, Limit.NONE),
-    AUDIT_STOPPED(OcsfClass.APPLICATION_LIFECYCLE, Activity.STOP, Limit.NONE),
-    LOGIN_REFUSED(OcsfClass.AUTHENTICATION, Activity.LOGON, new Limit(10, 120)),
-    ACCESS_DENIED(OcsfClass.API_ACTIVITY, Activity.OTHER, new Limit(10, 120)),
-    RDMA_OPENED(OcsfClass.API_ACTIVITY, Activity.CREATE, new Limit(30, 6000)),
-    RDMA_REFUSED(OcsfClass.API_ACTIVITY, Activity.CREATE, new Limit(10, 120)),
-    RDMA_TOKEN(OcsfClass.API_ACTIVITY, Activity.READ, new Limit(1, 600)),
-    ADMIN_CALL(OcsfClass.API_ACTIVITY, Activity.OTHER, Limit.NONE),
-    ADMIN_REFUSED(OcsfClass.API_ACTIVITY, Activity.OTHER, new Limit(10, 120)),
-    RELOAD(OcsfClass.APPLICATION_LIFECYCLE, Activity.UPDATE, Limit.NONE),
-    KEY_CHANGED(OcsfClass.ACCOUNT_CHANGE, Activity.OTHER, Limit.NONE),
-    IDENTITY_EXCHANGED(OcsfClass.AUTHENTICATION, Activity.LOGON, new Limit(60, 6000)),
-    IDENTITY_REFUSED(OcsfClass.AUTHENTICATION, Activity.LOGON, new Limit(10, 120));
+    AUDIT_STARTED(OcsfClass.APPLICATION_LIFECYCLE, Activity.START, 0, 0),
+    AUDIT_STOPPED(OcsfClass.APPLICATION_LIFECYCLE, Activity.STOP, 0, 0),
+    LOGIN_REFUSED(OcsfClass.AUTHENTICATION, Activity.LOGON, 10, 120),
+    ACCESS_DENIED(OcsfClass.API_ACTIVITY, Activity.OTHER, 10, 120),
+    RDMA_OPENED(OcsfClass.API_ACTIVITY, Activity.CREATE, 30, 6000),
+    RDMA_REFUSED(OcsfClass.API_ACTIVITY, Activity.CREATE, 10, 120),
+    RDMA_TOKEN(OcsfClass.API_ACTIVITY, Activity.READ, 1, 600),
+    ADMIN_CALL(OcsfClass.API_ACTIVITY, Activity.OTHER, 0, 0),
+    ADMIN_REFUSED(OcsfClass.API_ACTIVITY, Activity.OTHER, 10, 120),
+    RELOAD(OcsfClass.APPLICATION_LIFECYCLE, Activity.UPDATE, 0, 0),
+    KEY_CHANGED(OcsfClass.ACCOUNT_CHANGE, Activity.OTHER, 0, 0),
+    IDENTITY_EXCHANGED(OcsfClass.AUTHENTICATION, Activity.LOGON, 60, 6000),
+    IDENTITY_REFUSED(OcsfClass.AUTHENTICATION, Activity.LOGON, 10, 120);
 
     private final OcsfClass ocsfClass;
     private final int activity;
-    private final Limit limit;
+    private final int ofSource;
+    private final int ofAll;
 
     /** The classes of the Open Cybersecurity Schema Framework, version 1.3. */
     enum OcsfClass {
@@ -56,7 +57,6 @@ public enum AuditKind {
         static final int LOGON = 1;
         static final int CREATE = 1;
         static final int READ = 2;
-        static final int UPDATE_OBJECT = 3;
         static final int START = 3;
         static final int STOP = 4;
         static final int DELETE = 4;
@@ -68,19 +68,14 @@ public enum AuditKind {
     }
 
     /**
-     * The most events of a kind in a minute.
-     *
-     * @param ofSource the most of one sender; 0 for any number
-     * @param ofAll the most of all senders together
+     * @param ofSource the most events of one sender in a minute; 0 for any number
+     * @param ofAll the most events of all senders together in a minute
      */
-    record Limit(int ofSource, int ofAll) {
-        static final Limit NONE = new Limit(0, 0);
-    }
-
-    AuditKind(OcsfClass ocsfClass, int activity, Limit limit) {
+    AuditKind(OcsfClass ocsfClass, int activity, int ofSource, int ofAll) {
         this.ocsfClass = ocsfClass;
         this.activity = activity;
-        this.limit = limit;
+        this.ofSource = ofSource;
+        this.ofAll = ofAll;
     }
 
     /** Returns the name in the stream and in metrics, such as {@code login_refused}. */
@@ -96,11 +91,15 @@ public enum AuditKind {
         return activity;
     }
 
-    Limit limit() {
-        return limit;
+    int mostOfSource() {
+        return ofSource;
+    }
+
+    int mostOfAll() {
+        return ofAll;
     }
 
     boolean isLimited() {
-        return limit.ofSource > 0;
+        return ofSource > 0;
     }
 }

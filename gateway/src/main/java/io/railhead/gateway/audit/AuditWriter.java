@@ -117,7 +117,8 @@ final class AuditWriter implements AutoCloseable {
             }
             works();
             return true;
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
+            // Also an Error: the thread must live, and the event is tried again.
             fails(e);
             return false;
         } finally {
@@ -133,7 +134,7 @@ final class AuditWriter implements AutoCloseable {
         failingGauge.set(0);
     }
 
-    private void fails(Exception cause) {
+    private void fails(Throwable cause) {
         failingGauge.set(1);
         if (!failing) {
             failing = true;

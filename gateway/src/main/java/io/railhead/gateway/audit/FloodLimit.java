@@ -44,9 +44,9 @@ final class FloodLimit {
         Key own = new Key(kind, event.source(), false);
         boolean hasRoom = windows.containsKey(own) || windows.size() < MOST_SOURCES;
         Window ofSource = window(hasRoom ? own : new Key(kind, OTHERS, false));
-        boolean fits = ofSource.seen.incrementAndGet() <= kind.limit().ofSource()
-                && window(new Key(kind, OTHERS, true)).seen.incrementAndGet() <= kind.limit()
-                        .ofAll();
+        boolean fits = ofSource.seen.incrementAndGet() <= kind.mostOfSource()
+                && window(new Key(kind, OTHERS, true)).seen.incrementAndGet() <= kind
+                        .mostOfAll();
         if (!fits) {
             ofSource.suppressed.incrementAndGet();
         }

@@ -1,7 +1,5 @@
 package io.railhead.gateway.channel;
 
-import io.railhead.gateway.audit.Audit;
-import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.metrics.Metrics;
 import io.railhead.protocol.channel.Answer;
 import io.railhead.protocol.channel.RequestView;
@@ -23,18 +21,16 @@ public final class ChannelServer implements RequestHandler {
 
     private final VertxInternal vertx;
     private final Metrics metrics;
-    private final AccessLog accessLog;
-    private final Audit audit;
+    private final ChannelLogs logs;
     private final Map<RequestChannel, PeerRequests> peers = new ConcurrentHashMap<>();
     /** The counters by the fabric's name. */
     private final Map<String, ChannelCounts> counts = new ConcurrentHashMap<>();
     private volatile @Nullable ChannelServices opened;
 
-    public ChannelServer(Vertx vertx, Metrics metrics, AccessLog accessLog, Audit audit) {
+    public ChannelServer(Vertx vertx, Metrics metrics, ChannelLogs logs) {
         this.vertx = (VertxInternal) vertx;
         this.metrics = metrics;
-        this.accessLog = accessLog;
-        this.audit = audit;
+        this.logs = logs;
     }
 
     /** Starts serving. */
@@ -82,7 +78,7 @@ public final class ChannelServer implements RequestHandler {
                 vertx.createEventLoopContext(),
                 counts.computeIfAbsent(channel.session().fabric(),
                         fabric -> new ChannelCounts(metrics, fabric)),
-                accessLog, audit);
+                logs);
         peers.put(channel, peer);
         return peer;
     }

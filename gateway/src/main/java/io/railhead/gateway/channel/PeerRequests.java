@@ -4,11 +4,9 @@ import io.railhead.backend.Headers;
 import io.railhead.gateway.accounting.Kind;
 import io.railhead.gateway.admission.Permit;
 import io.railhead.gateway.admission.TenantInFlight;
-import io.railhead.gateway.audit.Audit;
 import io.railhead.gateway.channel.ChannelCounts.Outcome;
 import io.railhead.gateway.identity.Identity;
 import io.railhead.gateway.identity.Principal;
-import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.object.read.ObjectRead;
 import io.railhead.gateway.object.read.ReadRules;
 import io.railhead.gateway.object.write.RdmaPut;
@@ -58,7 +56,7 @@ final class PeerRequests {
     /** @param context the event loop of requests that are no hits */
     PeerRequests(ChannelServices services, RequestChannel channel,
             SessionCallers.Caller caller,
-            Context context, ChannelCounts counts, AccessLog accessLog, Audit audit) {
+            Context context, ChannelCounts counts, ChannelLogs logs) {
         this.services = services;
         this.channel = channel;
         this.caller = caller.identity();
@@ -66,7 +64,7 @@ final class PeerRequests {
         this.tenantInFlight = services.admission().share(caller.identity().principal());
         this.context = context;
         this.counts = counts;
-        this.log = new ChannelLog(accessLog, audit, channel.session(), requestSource);
+        this.log = new ChannelLog(logs, channel.session(), requestSource);
         this.channelHitHandler = new ChannelHitHandler(services.reads().servability(),
                 services.windowBytes(), counts, log,
                 bytes -> services.admission().charge(tenantInFlight, bytes));

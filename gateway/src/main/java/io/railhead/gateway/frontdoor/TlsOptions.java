@@ -26,8 +26,8 @@ import javax.net.ssl.X509KeyManager;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The PEM files of a listener's certificate, checked before use. A certificate that does not match its
- * key, as in the middle of a replacement, would fail every handshake.
+ * The PEM files of a listener's certificate, checked before use. A certificate that does not match
+ * its key, as in the middle of a replacement, would fail every handshake.
  */
 public final class TlsOptions {
     private static final Set<String> PROTOCOLS = Set.of("TLSv1.2", "TLSv1.3");

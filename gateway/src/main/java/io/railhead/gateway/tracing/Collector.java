@@ -82,6 +82,17 @@ final class Collector implements AutoCloseable {
         return begun;
     }
 
+    /** Records a span that has ended already; left out if this was retired meanwhile. */
+    void record(NativeSpan span) {
+        if (open.getAndUpdate(count -> count == 0 ? 0 : count + 1) != 0) {
+            try {
+                span.record(sdk.getTracer("io.railhead.native"));
+            } finally {
+                release();
+            }
+        }
+    }
+
     void end(Consumer<VertxTracer<Object, Object>> span) {
         span.accept(tracer);
         release();

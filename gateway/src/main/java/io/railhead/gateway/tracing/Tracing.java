@@ -52,6 +52,14 @@ public final class Tracing implements AutoCloseable {
         return collector != null;
     }
 
+    /** Records a native request, if tracing is on and the request is among the sampled ones. */
+    public void ended(NativeSpan span) {
+        Collector by = collector;
+        if (by != null) {
+            by.record(span);
+        }
+    }
+
     /** Returns the factory for Vert.x, which keeps one tracer for its lifetime. */
     public VertxTracerFactory factory() {
         return _ -> new Switched();

@@ -31,17 +31,18 @@ class SupportIT {
                     audit: {file: audit.jsonl}
                     """)
             .file("token", "CaNaRy7f3d-of-events\n")
-            .principals("""
-                    principals:
-                      - name: operator
-                        keys:
-                          - {access_key: ADMIN, secret_key: CaNaRy7f3d-key, session_token: CaNaRy7f3d-token}
-                        backend_credential: {access_key: B, secret_key: CaNaRy7f3d-backend}
-                        admin: true
-                      - name: plain
-                        keys: [{access_key: AK, secret_key: SK}]
-                        admin: true
-                    """);
+            .principals(
+                    """
+                            principals:
+                              - name: operator
+                                keys:
+                                  - {access_key: ADMIN, secret_key: CaNaRy7f3d-key, session_token: CaNaRy7f3d-token}
+                                backend_credential: {access_key: B, secret_key: CaNaRy7f3d-backend}
+                                admin: true
+                              - name: plain
+                                keys: [{access_key: AK, secret_key: SK}]
+                                admin: true
+                            """);
 
     private JsonObject parts() {
         HttpResponse<byte[]> answer = new TestClient(gateway::admin, "AK", "SK")

@@ -163,7 +163,8 @@ class AuditIT {
         }
         assertThat(client.get("/held/none").statusCode()).isEqualTo(404);
         only("audit_started");
-        assertThat(gateway.metrics().lines()
+        assertThat(gateway.metrics()
+                .lines()
                 .filter(line -> line.startsWith("railhead_audit_events_total{"))).hasSize(1);
     }
 

@@ -28,6 +28,7 @@ import io.railhead.gateway.metrics.Metrics;
 import io.railhead.gateway.request.PlacedStore;
 import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.request.Routes;
+import io.railhead.gateway.tracing.Tracing;
 import io.railhead.protocol.channel.Answer;
 import io.railhead.protocol.channel.AnswerOrigin;
 import io.railhead.protocol.channel.Request;
@@ -95,7 +96,8 @@ class ChannelHitHandlerTest {
         channelHitHandler = new ChannelHitHandler(
                 new Servability(cache, authorizationCache, () -> nowNanos), 1 << 20,
                 new ChannelCounts(metrics, "test"),
-                new ChannelLog(AccessLog.off(metrics.lostLogLines), Audit.OFF, new NoSession(),
+                new ChannelLog(new ChannelLogs(AccessLog.off(metrics.lostLogLines), Audit.OFF,
+                        new Tracing("", metrics.spans)), new NoSession(),
                         RequestSource.anonymous(null, false)),
                 chargedBytes::add);
     }

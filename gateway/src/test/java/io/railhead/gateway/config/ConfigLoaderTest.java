@@ -126,7 +126,8 @@ class ConfigLoaderTest {
                 Duration.ofSeconds(2), Duration.ofSeconds(7), PutDecline.FAIL_CLOSED,
                 new Dialects.Served(false, false, true), 64, Duration.ofSeconds(60),
                 new Pairs(true, Duration.ofSeconds(60), new ByteCount(0))));
-        assertThat(config.admin()).isEqualTo(new Admin(true, new ListenAddress("127.0.0.1", 9902), null));
+        assertThat(config.admin())
+                .isEqualTo(new Admin(true, new ListenAddress("127.0.0.1", 9902), null));
     }
 
     @Test
@@ -235,7 +236,8 @@ class ConfigLoaderTest {
                 Duration.ofSeconds(2), PutDecline.SPEC, new Dialects.Served(true, true, false), 3,
                 Duration.ofSeconds(4),
                 new Pairs(false, Duration.ofSeconds(5), ByteCount.parse("6MiB"))));
-        assertThat(config.admin()).isEqualTo(new Admin(true, new ListenAddress("localhost", 0), null));
+        assertThat(config.admin())
+                .isEqualTo(new Admin(true, new ListenAddress("localhost", 0), null));
     }
 
     @Test

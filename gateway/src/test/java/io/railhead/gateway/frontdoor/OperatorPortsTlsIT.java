@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
 import javax.net.ssl.SSLContext;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -107,7 +108,7 @@ class OperatorPortsTlsIT {
         }
     }
 
-    private static SSLContext trusting(String server, String own) throws Exception {
+    private static SSLContext trusting(String server, @Nullable String own) throws Exception {
         return certificates.context(List.of(server), own);
     }
 

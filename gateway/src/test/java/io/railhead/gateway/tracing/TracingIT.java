@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.net.httpserver.HttpServer;
 import io.railhead.gateway.FakeStore;
 import io.railhead.gateway.TestGateway;
+import io.railhead.gateway.TestPeer;
+import io.railhead.protocol.channel.Request;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -74,6 +76,31 @@ class TracingIT {
                 .doesNotContain(signature)
                 .doesNotContain("/metrics");
         assertThat(signature).hasSize(64);
+    }
+
+    /** Hits that never leave the channel's thread are spans too. */
+    @Test
+    void nativeRequestsAreSpans() throws Exception {
+        HttpServer collector = collector();
+        try (FakeStore store = new FakeStore()) {
+            store.put("/b/native-key", new byte[10]);
+            try (TestGateway gateway = TestGateway.over(store).config("""
+                    rules: [{freshness: immutable}]
+                    tracing: {endpoint: "http://127.0.0.1:%d", sample: 100%%}
+                    """.formatted(collector.getAddress().getPort())).start();
+                    TestPeer peer = new TestPeer(gateway.client(), "SK", 1 << 20)) {
+                for (int i = 0; i < 2; i++) {
+                    assertThat(peer.ask(Request.get(i, "b", "native-key", peer.key(), 0, 1 << 20))
+                            .status()).isEqualTo(200);
+                }
+                assertThat(peer.ask(Request.head(2, "b", "none")).status()).isEqualTo(404);
+            }
+        } finally {
+            collector.stop(0);
+        }
+        String all = String.join("", heard);
+        assertThat(all.split("NATIVE\\.GET", -1)).hasSize(3);
+        assertThat(all).contains("NATIVE.HEAD", "native-key", "railhead.fabric", "loopback");
     }
 
     /** Whoever looks for traces that are not there must learn why. */

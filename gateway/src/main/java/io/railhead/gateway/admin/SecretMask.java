@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
  * Masks secrets in texts that leave the gateway: every secret that the gateway knows, and whatever
  * has the form of one.
  */
-public final class Redaction {
+public final class SecretMask {
     private static final String MASK = "****";
     /** Shorter values would mask ordinary words. */
     private static final int LEAST_CHARS = 6;
@@ -25,7 +25,7 @@ public final class Redaction {
     private final Supplier<? extends Collection<String>> known;
 
     /** @param known the secrets of the moment */
-    public Redaction(Supplier<? extends Collection<String>> known) {
+    public SecretMask(Supplier<? extends Collection<String>> known) {
         this.known = known;
     }
 

@@ -7,9 +7,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class RedactionTest {
+class SecretMaskTest {
     private static final String CANARY = "CaNaRy7f3d";
-    private final Redaction redaction = new Redaction(List::of);
+    private final SecretMask mask = new SecretMask(List::of);
 
     @ParameterizedTest
     @ValueSource(strings = {"GET /b/k?X-Amz-Signature=CaNaRy7f3d&a=b",
@@ -19,12 +19,12 @@ class RedactionTest {
             "http://u:CaNaRy7f3d@proxy:80/", "session_token: CaNaRy7f3d", "Cookie: CaNaRy7f3d",
             "-----BEGIN EC PRIVATE KEY-----\nCaNaRy7f3d\n-----END EC PRIVATE KEY-----"})
     void whatHasTheFormOfASecretIsMasked(String text) {
-        assertThat(redaction.of(text)).doesNotContain(CANARY).contains("****");
+        assertThat(mask.of(text)).doesNotContain(CANARY).contains("****");
     }
 
     @Test
     void whatTheGatewayKnowsAsSecretIsMaskedWhereverItStands() {
-        assertThat(new Redaction(() -> List.of(CANARY, "ab")).of("ab of " + CANARY + "!"))
+        assertThat(new SecretMask(() -> List.of(CANARY, "ab")).of("ab of " + CANARY + "!"))
                 .isEqualTo("ab of ****!");
     }
 
@@ -33,7 +33,7 @@ class RedactionTest {
         for (String text : List.of("railhead_rdma_requests_total{dialect=\"amz\"} 1.0",
                 "{\"gateway.events.enabled\":\"true\"}", "http://store.example:8080",
                 "    at io.railhead.gateway.rdma.TokenAdmission.admit(TokenAdmission.java:1)")) {
-            assertThat(redaction.of(text)).isEqualTo(text);
+            assertThat(mask.of(text)).isEqualTo(text);
         }
     }
 }
