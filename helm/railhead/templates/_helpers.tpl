@@ -28,6 +28,47 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- .Values.credentials.existingSecret | default (printf "%s-credentials" (include "railhead.fullname" .)) -}}
 {{- end -}}
 
+{{/* The content of credentials.yaml that the values have; "" where there is none. */}}
+{{- define "railhead.credentials" -}}
+{{- $credentials := pick .Values.credentials "principals" "roles" "revoked" -}}
+{{- range $name, $entries := $credentials -}}
+{{- if not $entries -}}
+{{- $_ := unset $credentials $name -}}
+{{- end -}}
+{{- end -}}
+{{- if or $credentials.principals $credentials.roles -}}
+{{- toYaml $credentials -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "railhead.sessionKeysSecret" -}}
+{{- .Values.webIdentity.sessionKeys.existingSecret | default (printf "%s-session-keys" (include "railhead.fullname" .)) -}}
+{{- end -}}
+
+{{/* "true" where the gateway asks this cluster's API server for keys. */}}
+{{- define "railhead.asksCluster" -}}
+{{- if and .Values.webIdentity.enabled .Values.webIdentity.cluster.enabled -}}true{{- end -}}
+{{- end -}}
+
+{{/* gateway.web_identity. Each reading of the API server's keys is with the pod's own token and the cluster's authority. */}}
+{{- define "railhead.webIdentity" -}}
+{{- $issuers := list -}}
+{{- with .Values.webIdentity.cluster -}}
+{{- if .enabled -}}
+{{- $cluster := dict
+      "issuer" .issuer
+      "audiences" (list .audience)
+      "ca" "/etc/railhead-cluster/ca.crt"
+      "token_file" "/etc/railhead-cluster/token" -}}
+{{- if .jwks -}}
+{{- $_ := set $cluster "jwks" .jwks -}}
+{{- end -}}
+{{- $issuers = append $issuers $cluster -}}
+{{- end -}}
+{{- end -}}
+{{- dict "session_keys" "/etc/railhead/session.keys" "issuers" (concat $issuers .Values.webIdentity.issuers) | toYaml -}}
+{{- end -}}
+
 {{/* Huge pages do not count towards a container's memory. */}}
 {{- define "railhead.memory" -}}
 {{- $cache := ternary 0 (int .Values.memoryMiB.cache) (ne .Values.hugePages "") -}}
@@ -114,6 +155,9 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
 {{- if .Values.policy -}}
 {{- $_ := set $gateway "policy" "/etc/railhead/policy.json" -}}
 {{- end -}}
+{{- if .Values.webIdentity.enabled -}}
+{{- $_ := set $gateway "web_identity" (include "railhead.webIdentity" . | fromYaml) -}}
+{{- end -}}
 {{- if include "railhead.tlsSecret" . -}}
 {{- $tls := dict "certificate" "/etc/railhead-tls/tls.crt" "key" "/etc/railhead-tls/tls.key" -}}
 {{- if .Values.tls.clientCaSecret -}}
@@ -186,16 +230,32 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
 {{- $gateway := $config.gateway | default dict -}}
 {{- $authentication := include "railhead.authentication" . -}}
 {{- $credentials := .Values.credentials -}}
+{{- $own := include "railhead.credentials" . -}}
+{{- $webIdentity := .Values.webIdentity -}}
 {{- $several := or (eq .Values.kind "DaemonSet") (gt (int .Values.replicas) 1) -}}
 {{- $exposed := ne .Values.service.type "ClusterIP" -}}
 {{- if not $config.backends -}}
 {{- fail "config.backends: name at least one store, such as store: {endpoints: [http://store.example:8080]}" -}}
 {{- end -}}
-{{- if and $credentials.existingSecret $credentials.principals -}}
-{{- fail "credentials: give existingSecret or principals, not both" -}}
+{{- if and $credentials.existingSecret $own -}}
+{{- fail "credentials: give existingSecret, or principals and roles, not both" -}}
+{{- end -}}
+{{- if and $credentials.revoked (not $own) -}}
+{{- fail "credentials.revoked: stands beside principals or roles; with existingSecret it is in that Secret's credentials.yaml" -}}
+{{- end -}}
+{{- if and $credentials.roles (not $webIdentity.enabled) -}}
+{{- fail "credentials.roles: nobody can assume a role without tokens; set webIdentity.enabled" -}}
+{{- end -}}
+{{- if $webIdentity.enabled -}}
+{{- if ne $authentication "verify" -}}
+{{- fail (printf "webIdentity.enabled: needs config.gateway.authentication: verify, and this is %s" $authentication) -}}
+{{- end -}}
+{{- if not (or $webIdentity.cluster.enabled $webIdentity.issuers) -}}
+{{- fail "webIdentity: names nobody whose tokens count; set cluster.enabled or issuers" -}}
+{{- end -}}
 {{- end -}}
 {{- if eq $authentication "pass_through" -}}
-{{- if or $credentials.existingSecret $credentials.principals -}}
+{{- if or $credentials.existingSecret $own -}}
 {{- fail "credentials: must be empty under config.gateway.authentication: pass_through, where the store verifies all signatures" -}}
 {{- end -}}
 {{- if .Values.policy -}}
@@ -204,8 +264,8 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
 {{- if include "railhead.adapter" . -}}
 {{- fail (printf "config.rdma.%s.enabled: there is no RDMA under config.gateway.authentication: pass_through" (include "railhead.adapter" .)) -}}
 {{- end -}}
-{{- else if not (or $credentials.existingSecret $credentials.principals) -}}
-{{- fail "credentials: give existingSecret, a Secret with the key credentials.yaml, or principals" -}}
+{{- else if not (or $credentials.existingSecret $own) -}}
+{{- fail "credentials: give existingSecret, a Secret with the key credentials.yaml, or principals, or roles" -}}
 {{- end -}}
 {{- if and (eq $authentication "trusted_network") $exposed -}}
 {{- fail (printf "service.type: %s would let anybody act as the one principal of config.gateway.authentication: trusted_network; use ClusterIP" .Values.service.type) -}}
@@ -258,10 +318,11 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
 {{- fail "tls.clientCaSecret: needs a certificate of the gateway's own; set tls.existingSecret or tls.certManager" -}}
 {{- end -}}
 {{- $tenants := dict -}}
-{{- range $credentials.principals -}}
+{{- range concat $credentials.principals $credentials.roles -}}
 {{- $_ := set $tenants (.tenant | default "default") true -}}
 {{- end -}}
-{{- if gt (len $tenants) 1 -}}
+{{- /* A role whose tenant names a claim has as many as there are values. */ -}}
+{{- if or (gt (len $tenants) 1) (contains "${" (keys $tenants | join "")) -}}
 {{- if eq $authentication "trusted_network" -}}
 {{- fail "credentials.principals: several tenants cannot be told apart under config.gateway.authentication: trusted_network" -}}
 {{- end -}}

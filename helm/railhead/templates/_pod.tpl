@@ -143,6 +143,11 @@ spec:
           mountPath: /etc/railhead-tls
           readOnly: true
         {{- end }}
+        {{- if include "railhead.asksCluster" . }}
+        - name: cluster
+          mountPath: /etc/railhead-cluster
+          readOnly: true
+        {{- end }}
         {{- if .Values.dc.existingSecret }}
         - name: dc
           mountPath: /etc/railhead-dc
@@ -169,6 +174,13 @@ spec:
                 - key: credentials.yaml
                   path: credentials.yaml
           {{- end }}
+          {{- if .Values.webIdentity.enabled }}
+          - secret:
+              name: {{ include "railhead.sessionKeysSecret" . }}
+              items:
+                - key: session.keys
+                  path: session.keys
+          {{- end }}
     {{- with include "railhead.tlsSecret" . }}
     - name: tls
       projected:
@@ -188,6 +200,21 @@ spec:
                 - key: ca.crt
                   path: client-ca.crt
           {{- end }}
+    {{- end }}
+    {{- if include "railhead.asksCluster" . }}
+    # The API server shows its keys to every service account, by the ClusterRole system:service-account-issuer-discovery.
+    - name: cluster
+      projected:
+        defaultMode: 0440
+        sources:
+          - serviceAccountToken:
+              path: token
+              expirationSeconds: 3600
+          - configMap:
+              name: kube-root-ca.crt
+              items:
+                - key: ca.crt
+                  path: ca.crt
     {{- end }}
     {{- with .Values.dc.existingSecret }}
     - name: dc

@@ -16,7 +16,13 @@ record Chart(Path values) {
     static final Path FOLDER = Path.of("railhead").toAbsolutePath();
     private static final String HOOK = "helm.sh/hook";
     private static final String NO_HOOK = "no-helm.sh/hook";
-    /** Helm's library leaves hooks out of what it renders, so in this copy there are none. */
+    private static final String LOOKUP = "lookup ";
+    /** Finds nothing, as {@code lookup} does under {@code helm template}. */
+    private static final String NO_LOOKUP = "dict ";
+    /**
+     * Helm's library leaves hooks out of what it renders, so in this copy there are none. Nor does
+     * it render what asks a cluster.
+     */
     private static final Path WITHOUT_HOOKS = copyWithoutHooks(
             Path.of("target/chart").toAbsolutePath());
     static final ObjectMapper YAML = new ObjectMapper(new YAMLFactory());
@@ -62,7 +68,9 @@ record Chart(Path values) {
             for (Path file : files.filter(Files::isRegularFile).toList()) {
                 Path target = copy.resolve(FOLDER.relativize(file).toString());
                 Files.createDirectories(target.getParent());
-                Files.writeString(target, Files.readString(file).replace(HOOK, NO_HOOK));
+                Files.writeString(target, Files.readString(file)
+                        .replace(HOOK, NO_HOOK)
+                        .replace(LOOKUP, NO_LOOKUP));
             }
             return copy;
         } catch (IOException e) {

@@ -23,9 +23,12 @@ import io.fabric8.openshift.api.model.monitoring.v1.PrometheusRule;
 import io.fabric8.openshift.api.model.monitoring.v1.ServiceMonitor;
 import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.identity.CredentialStore;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -135,12 +138,12 @@ class ChartTest {
      */
     static Path mounted(Path folder, JsonNode data) throws IOException {
         String yaml = data.path("railhead.yaml").asText();
-        for (String at : List.of("/etc/railhead-tls", "/etc/railhead", "/etc/store-ca",
-                "/run/railhead")) {
+        for (String at : List.of("/etc/railhead-tls", "/etc/railhead-cluster", "/etc/railhead",
+                "/etc/store-ca", "/run/railhead")) {
             yaml = yaml.replace(at + "/", folder + "/");
         }
         for (String name : List.of("credentials.yaml", "tls.crt", "tls.key", "client-ca.crt",
-                "ca.pem")) {
+                "ca.pem", "session.keys", "ca.crt", "token")) {
             Files.writeString(folder.resolve(name), "");
         }
         if (data.has("policy.json")) {
@@ -335,6 +338,15 @@ class ChartTest {
             laptop       | config: {backends: {s: {endpoints: ["http://s"]}}, rules: [{authorization: {remember: 60}}]} | remember
             laptop       | config: {backends: {s: {endpoints: ["http://s"]}}, rules: [{backend: t}]} | config.rules[0].backend: there is no 't'
             pass-through | credentials: {existingSecret: s}                             | credentials: must be empty
+            laptop       | credentials: {existingSecret: s, roles: [{name: r, issuer: i, claims: {a: b}, backend_credential: {provider: default}}]} | not both
+            laptop       | credentials: {roles: [{name: r, issuer: i, claims: {a: b}, backend_credential: {provider: default}}]} | set webIdentity.enabled
+            laptop       | credentials: {existingSecret: s, revoked: [{role: r}]}       | credentials.revoked
+            laptop       | webIdentity: {enabled: true, cluster: {enabled: false}}      | names nobody whose tokens count
+            laptop       | webIdentity: {enabled: true, issuers: [{issuer: "https://ci", audiences: []}]} | audiences
+            pass-through | webIdentity: {enabled: true}                                 | needs config.gateway.authentication: verify
+            web-identity | webIdentity: {enabled: true, cluster: {issuer: "http://k"}}  | issuer
+            web-identity | credentials: {roles: [{name: r, issuer: i, claims: {}, backend_credential: {provider: default}}]} | claims
+            web-identity | tls: {}                                                      | without TLS
             pass-through | policy: {Version: "2012-10-17"}                              | policy: cannot be held
             """)
     void whatIsUnsafeOrMisspeltIsRefusedWithItsName(String example, String values, String message)
@@ -384,6 +396,59 @@ class ChartTest {
                 .hasMessageContaining("provider");
         assertThatThrownBy(with("laptop", principal.formatted("account: b"))::render)
                 .hasMessageContaining("backend_credential");
+    }
+
+    /** The gateway takes the roles, and asks the API server with files of a volume of its own. */
+    @Test
+    void rolesAloneAreEnough() throws Exception {
+        Chart chart = Chart.of("web-identity");
+        JsonNode data = chart.document("ConfigMap").path("data");
+        Path yaml = mounted(folder, data);
+        Files.writeString(folder.resolve("credentials.yaml"),
+                chart.document("Secret").at("/stringData/credentials.yaml").asText());
+        Files.writeString(folder.resolve("session.keys"),
+                Base64.getEncoder().encodeToString(new byte[32]));
+        GatewayConfig config = ConfigLoader.load(yaml);
+        try (CredentialStore credentials = CredentialStore.open(config.gateway())) {
+            assertThat(credentials.areOfSeveralTenants()).isTrue();
+        }
+        assertThat(Chart.YAML.readTree(data.path("railhead.yaml").asText())
+                .at("/gateway/web_identity/issuers/0")
+                .toString()).contains("\"/etc/railhead-cluster/token\"",
+                        "\"/etc/railhead-cluster/ca.crt\"",
+                        "\"https://kubernetes.default.svc/openid/v1/jwks\"");
+    }
+
+    /** Each rendering without a cluster makes another; an install keeps what it finds there. */
+    @Test
+    void keysOfSessionsAreGeneratedWhereNoneAreNamed() throws IOException {
+        Chart chart = with("web-identity", "webIdentity: {enabled: true}");
+        JsonNode secret = chart.documents()
+                .stream()
+                .filter(each -> each.at("/metadata/name").asText().endsWith("-session-keys"))
+                .findFirst()
+                .orElseThrow();
+        String file = new String(
+                Base64.getDecoder().decode(secret.at("/data/session.keys").asText()),
+                StandardCharsets.UTF_8);
+        assertThat(file).endsWith("\n");
+        assertThat(Base64.getDecoder().decode(file.strip())).hasSize(32);
+        assertThat(chart.render()).doesNotContain(secret.at("/data/session.keys").asText());
+        assertThat(Chart.of("web-identity").render()).contains("name: site-session-keys")
+                .doesNotContain("resource-policy");
+    }
+
+    @Test
+    void issuersBesideTheClusterNeedNothingOfIt() throws IOException {
+        Chart chart = with("web-identity", """
+                webIdentity:
+                  enabled: true
+                  cluster: {enabled: false}
+                  issuers: [{issuer: "https://ci.example", audiences: [railhead], single_use: true}]
+                """);
+        assertThat(chart.render()).doesNotContain("railhead-cluster", "kube-root-ca.crt");
+        assertThat(chart.document("ConfigMap").at("/data/railhead.yaml").asText())
+                .contains("issuer: https://ci.example");
     }
 
     @Test
