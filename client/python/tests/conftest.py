@@ -54,12 +54,12 @@ class Rack:
         self.processes.await_answer(self.gateway, f"{self.health}/readyz", lambda status: status == 200)
 
 
-def start(folder: Path, processes: Any, **rdma: Any) -> Rack:
+def start(folder: Path, processes: Any, gateway: dict[str, Any] | None = None, **rdma: Any) -> Rack:
     keys = (KEYS.access_key, KEYS.secret_key)
     store = (rack.start_minio if rack.find_minio() else rack.start_s3proxy)(processes, keys)
     loopback = {"socket": str(folder / "loopback.sock"), "cross_memory": False, **rdma}
     endpoint, health = rack.start_gateway(processes, store, {"python": keys}, rules=RULES, cache={"memory": "256MiB"},
-                                          rdma={"loopback": loopback})
+                                          rdma={"loopback": loopback}, gateway=gateway or {})
     made = Rack(processes, folder, store, endpoint, health)
     with made.client(fabric="http") as client:
         for bucket in ("data", "off"):

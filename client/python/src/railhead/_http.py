@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import ctypes
 import io
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from functools import cached_property
 from typing import Any
 
 import botocore.config
@@ -80,6 +80,8 @@ class PlainS3:
         self._tell = tell
         self._gone_because = ""
         self._ask_again_at = 0.0
+        self._clients_of: Any = None
+        self._clients: dict[int, Any] = {}  # by how often they try
 
     # ---- While the gateway is gone ----
 
@@ -113,23 +115,22 @@ class PlainS3:
 
     @property
     def _retrying(self) -> Any:
-        with self._lock:  # botocore's clients may be used by many threads, but are made by one at a time
-            return self._tries_thrice
+        return self._trying(_MOST_TRIES)
 
     @property
     def _once(self) -> Any:
-        with self._lock:
-            return self._tries_once
+        return self._trying(1)
 
-    @cached_property
-    def _tries_thrice(self) -> Any:
-        return self._client(_MOST_TRIES)
+    def _trying(self, attempts: int) -> Any:
+        with self._lock:  # botocore's clients may be used by many threads, but are made by one at a time
+            session = self._settings.account.session
+            if self._clients_of is not session:
+                self._clients_of, self._clients = session, {}  # who uses one of the others still does
+            if attempts not in self._clients:
+                self._clients[attempts] = self._client(session, attempts)
+            return self._clients[attempts]
 
-    @cached_property
-    def _tries_once(self) -> Any:
-        return self._client(1)
-
-    def _client(self, attempts: int) -> Any:
+    def _client(self, session: Any, attempts: int) -> Any:
         settings = self._settings
         config = botocore.config.Config(
             signature_version="s3v4", s3={"addressing_style": "path"}, connect_timeout=_CONNECT_SECONDS,
@@ -138,7 +139,7 @@ class PlainS3:
             response_checksum_validation="when_required", proxies={})
         keys = settings.credentials()
         named = settings.named is not None
-        return settings.aws.create_client(
+        return session.create_client(
             "s3", endpoint_url=settings.endpoint, region_name=settings.region, verify=settings.ca, config=config,
             aws_access_key_id=keys.access_key if named else None, aws_secret_access_key=keys.secret_key if named else None,
             aws_session_token=keys.session_token if named else None)
@@ -241,9 +242,8 @@ class PlainS3:
     def close(self) -> None:
         if self._store is not None:
             self._store.close()
-        for name in ("_tries_thrice", "_tries_once"):
-            if name in self.__dict__:
-                self.__dict__[name].close()
+        for client in self._clients.values():
+            client.close()
 
 
 def said(answer: dict[str, Any], name: str, url: str) -> Any:
@@ -336,6 +336,7 @@ class Opener:
         self.failure = ""  # why there was no answer
         self.interrupt: BaseException | None = None  # to be raised by who connects
         self.status = 0  # of the answer
+        self.code = ""  # of a refusal
 
     def _send(self, _context: int | None, exchange_pointer: Any) -> int:
         """Nothing may be raised through the library."""
@@ -360,6 +361,13 @@ class Opener:
         ctypes.memmove(exchange.answer, body, len(body))
         self.status = exchange.status = answer.status
         exchange.answer_bytes = len(body)
+        self.code = element(body, "Code") if answer.status >= 400 else ""
+
+
+def element(document: bytes, name: str) -> str:
+    """The text of an element of an error's document."""
+    found = re.search(f"<{name}>([^<]*)</{name}>", document.decode(errors="replace"))
+    return found[1] if found else ""
 
 
 def origin(url: str) -> str:

@@ -22,6 +22,8 @@ from railhead._session import Box, Outcome, Session
 from railhead._settings import Settings
 
 _RETRY_SECONDS = 10.0  # between a fallback and the next try of a fabric
+_RENEW_SECONDS = 30.0  # between two looks whether credentials have been renewed; they are so minutes before they end
+_ENDED_CREDENTIALS = ("ExpiredToken", "InvalidToken", "InvalidAccessKeyId")
 _LOOK_SECONDS = 0.01   # between two looks of who closes at the calls that are left
 
 
@@ -71,6 +73,7 @@ class Paths:
         self._warned: set[str] = set()
         self._copied_because = ""
         self._retry_at = 0.0
+        self._renew_at = float("inf")  # then the session's credentials are looked at
         self._has_stood = False  # any session
         self._moved: Counter[str] = Counter()
         self._is_closing = False
@@ -80,16 +83,23 @@ class Paths:
     # ---- The session ----
 
     def standing(self) -> Session | None:
-        """The session, where there is one that stands; does not block. For calls, which have looked whose process it is."""
+        """
+        The session, where there is one that stands, and nothing is to be done about it; does not block. For calls, which have
+        looked whose process it is.
+        """
         session = self._session
-        return session if session is not None and session.is_open() else None
+        return session if session is not None and session.is_open() and time.monotonic() < self._renew_at else None
+
+    def is_replaced(self, session: Session) -> bool:
+        """By one with newer credentials: what is still to be asked for goes there, where memory is registered."""
+        return self._session is not session
 
     def session(self) -> Session | None:
         """A session, or None for plain S3. An error where a fabric was named and cannot be had."""
         with self._lock:
             self.check_open()
             self._sweep()
-            standing = self.standing()
+            standing = self.standing() or self._renewed()
             if standing is not None or self.settings.fabric == "http":
                 return standing
             if (self.settings.fabric == "auto" or self._fallback_reason()) and time.monotonic() < self._retry_at:
@@ -119,9 +129,7 @@ class Paths:
             try:
                 if name == "verbs":
                     self._check_verbs()
-                session = Session(self.settings, fabric, opener)
-                self._has_stood = True
-                return session
+                return self._opened(fabric, opener)
             except (errors.RailheadError, OSError) as error:
                 self._reasons.append(f"{name}: {error}")
                 if self.settings.fallback and opener.failure:
@@ -131,6 +139,34 @@ class Paths:
         self._retry_at = time.monotonic() + _RETRY_SECONDS
         self.falls_back("; ".join(self._reasons))
         return None
+
+    def _opened(self, fabric: int, opener: Opener) -> Session:
+        """Credentials that were revoked are still good as far as botocore knows: others are tried once."""
+        account = self.settings.account.session
+        try:
+            session = Session(self.settings, fabric, opener)
+        except errors.RailheadError:
+            if opener.code not in _ENDED_CREDENTIALS or not self.settings.are_renewed:
+                raise
+            self.settings.account.begin_again(account)
+            session = Session(self.settings, fabric, opener)
+        self._has_stood = True
+        self._renew_at = time.monotonic() + _RENEW_SECONDS if self.settings.are_renewed else float("inf")
+        return session
+
+    def _renewed(self) -> Session | None:
+        """
+        The session that stands, or another in its place where its credentials were renewed: the gateway ends it with them. The
+        old one closes with the last call that has something under way in it.
+        """
+        session = self._session
+        if session is None or not session.is_open():
+            return None
+        self._renew_at = time.monotonic() + _RENEW_SECONDS
+        with suppress(errors.RailheadError, OSError, ValueError):  # until it has ended, it is as good as another
+            if self.settings.credentials() != session.credentials:
+                self._session = self._opened(session.fabric, Opener(self.settings))
+        return self._session
 
     def _check_verbs(self) -> None:
         """An error where they cannot be had, whoever answers. OSError where there is no library."""

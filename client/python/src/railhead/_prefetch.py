@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -16,7 +15,7 @@ import botocore.credentials
 import urllib3
 
 from railhead import errors
-from railhead._http import origin, reason
+from railhead._http import element, origin, reason
 from railhead._settings import Settings, split
 
 _CONNECT_SECONDS = 10
@@ -75,7 +74,7 @@ def _prefetch(settings: Settings, pool: Any, url: str) -> Prefetched:
             break
         time.sleep(tries * _PAUSE_SECONDS)
     if status != 200:
-        code, message = _said(body, "Code"), _said(body, "Message")
+        code, message = element(body, "Code"), element(body, "Message")
         if status in (400, 404, 405, 501):
             raise errors.NotServed(f"the endpoint prefetches nothing: {code or status}: {message}", status=status, url=url)
         raise errors.of_store(status, code, message, url)
@@ -100,8 +99,3 @@ def _ask(settings: Settings, pool: Any, url: str) -> tuple[int, bytes]:
     except urllib3.exceptions.HTTPError as error:
         raise errors.ConnectionLost(f"{origin(settings.endpoint)}: {reason(error)}", url=url) from error
     return answer.status, answer.data
-
-
-def _said(document: bytes, name: str) -> str:
-    found = re.search(f"<{name}>([^<]*)</{name}>", document.decode(errors="replace"))
-    return found[1] if found else ""

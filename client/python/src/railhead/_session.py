@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from railhead import _native, errors
 from railhead._memory import View, held
-from railhead._settings import Settings
+from railhead._settings import Credentials, Settings
 
 _ROOM = 64
 _COMPLETION_BYTES = ctypes.sizeof(_native.Completion)
@@ -185,7 +185,9 @@ class Session:
         # Before there is a session: an interrupt may come with it.
         self.close = weakref.finalize(self, _close, self._library, handle, self._pending, self._registered)
         self.close.atexit = False  # daemon threads may be in it; to the gateway the process's end is as good
-        result = self._library.railhead_connect(ctypes.byref(_options(settings, fabric, http.function)), ctypes.byref(handle))
+        self.credentials = settings.credentials()  # with which it ends
+        options = _options(settings, self.credentials, fabric, http.function)
+        result = self._library.railhead_connect(ctypes.byref(options), ctypes.byref(handle))
         if http.interrupt is not None:
             raise http.interrupt
         if result != _native.OK:
@@ -396,13 +398,12 @@ def _close(library: ctypes.CDLL, handle: ctypes.c_void_p, pending: dict[int, Bat
         held.extend([*pending.values(), *registered.values()])
 
 
-def _options(settings: Settings, fabric: int, http: Any) -> _native.Options:
+def _options(settings: Settings, credentials: Credentials, fabric: int, http: Any) -> _native.Options:
     options = _native.Options()
     _native.library().railhead_options_init(ctypes.byref(options), ctypes.sizeof(options))
     options.fabric = fabric
     options.endpoint = settings.endpoint.encode()
     options.region = settings.region.encode()
-    credentials = settings.credentials()
     options.access_key = credentials.access_key.encode()
     options.secret_key = credentials.secret_key.encode()
     options.session_token = credentials.session_token.encode() if credentials.session_token else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import ssl
+import threading
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -46,9 +47,24 @@ class Fallback:
     ca: str | os.PathLike[str] | None = None
 
 
+class Account:
+    """Whose credentials AWS's tools would find, by botocore's session, which renews temporary ones before they end."""
+
+    def __init__(self, profile: str | None) -> None:
+        self._profile = profile
+        self._lock = threading.Lock()
+        self.session: Any = botocore.session.Session(profile=profile)
+
+    def begin_again(self, seen: Any) -> None:
+        """Another session in place of `seen`: botocore keeps credentials until they end, whoever has revoked them."""
+        with self._lock:
+            if self.session is seen:
+                self.session = botocore.session.Session(profile=self._profile)
+
+
 @dataclass(frozen=True)
 class Settings:
-    """What a client was made with, complete. `aws` is botocore's session: it knows keys that change."""
+    """What a client was made with, complete."""
 
     endpoint: str
     region: str
@@ -58,15 +74,20 @@ class Settings:
     in_flight: int
     ring: int
     named: Credentials | None
-    aws: Any = field(repr=False, compare=False)
+    account: Account = field(repr=False, compare=False)
     fallback: Settings | None = None
+
+    @property
+    def are_renewed(self) -> bool:
+        """Whether credentials end, and others come in their place."""
+        return self.named is None and hasattr(self.account.session.get_credentials(), "refresh_needed")
 
     def credentials(self) -> Credentials:
         """Those of now: temporary ones are renewed by botocore."""
         if self.named:
             return self.named
         try:
-            found = self.aws.get_credentials()
+            found = self.account.session.get_credentials()
             frozen = found and found.get_frozen_credentials()
         except BotoCoreError as error:
             raise errors.RailheadError(str(error)) from error
@@ -91,12 +112,13 @@ def _settled(endpoint: str | None, fabric: str, region: str | None, profile: str
         raise ValueError(f"deadline and in_flight are more than 0, deadline less than {_MOST_SECONDS}, "
                          f"in_flight at most {MOST_IN_FLIGHT}, ring at least 16 MiB")
     try:
-        aws = botocore.session.Session(profile=profile)
+        account = Account(profile)
+        aws = account.session
         found = _endpoint(endpoint, aws)
         return Settings(
             endpoint=found, fabric=fabric, ca=_authorities(ca, aws, found),
             region=region or os.environ.get("AWS_REGION") or aws.get_config_variable("region") or "us-east-1",
-            deadline=deadline, in_flight=in_flight, ring=ring, named=credentials, aws=aws)
+            deadline=deadline, in_flight=in_flight, ring=ring, named=credentials, account=account)
     except BotoCoreError as error:
         raise ValueError(str(error)) from error
 

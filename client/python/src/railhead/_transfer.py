@@ -113,6 +113,8 @@ class Transfer:
 
     def _start(self) -> Steps[None]:
         self._paths.check_open()
+        if self._session is not None and self._paths.is_replaced(self._session):
+            self._lost = True
         if self._lost and not self._native:
             self._session = yield from self._open()
             self._lost = False
