@@ -51,7 +51,8 @@ public final class AwsSettings {
                 ? new Named("endpoint", endpoint)
                 : findEndpoint(profileName).orElseThrow(() -> new IllegalArgumentException(
                         "no endpoint: give --endpoint or set AWS_ENDPOINT_URL"));
-        var credentials = DefaultCredentialsProvider.builder().profileName(profileName).build();
+        RenewedCredentials credentials = new RenewedCredentials(
+                () -> DefaultCredentialsProvider.builder().profileName(profileName).build());
         ClientConfig config = ClientConfig.of(url.uri(),
                 region != null ? region : region(profileName), credentials);
         return authorities(profileName).map(config::trusting).orElse(config);

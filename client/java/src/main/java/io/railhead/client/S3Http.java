@@ -8,6 +8,7 @@ import java.net.UnknownHostException;
 import javax.net.ssl.SSLHandshakeException;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import software.amazon.awssdk.auth.credentials.AwsCredentials;
+import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.http.HttpExecuteRequest;
 import software.amazon.awssdk.http.SdkHttpClient;
@@ -35,6 +36,10 @@ final class S3Http implements AutoCloseable {
 
     URI endpoint() {
         return config.endpoint();
+    }
+
+    AwsCredentialsProvider credentials() {
+        return config.credentials();
     }
 
     /** A signed request and its credentials. */

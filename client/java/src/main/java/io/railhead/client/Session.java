@@ -8,15 +8,35 @@ import org.jspecify.annotations.Nullable;
 
 /** One session with a gateway, and the keys of its registered buffers. Any thread. */
 final class Session {
+    static final long NEVER_DUE = Long.MAX_VALUE;
+
     private final FabricConnector.Peer peer;
     private final long maxWindowBytes;
     private final Map<RegisteredBuffer, Integer> keys = new ConcurrentHashMap<>();
+    private final boolean ends;
     private volatile long heardAtNanos = System.nanoTime();
+    private volatile long dueAtNanos;
 
-    /** Takes ownership of a proven connection. */
-    Session(FabricConnector.Peer ownedPeer, long maxWindowBytes) {
+    /**
+     * Takes ownership of a proven connection.
+     *
+     * @param nanosUntilDue the time until another session should replace this one; or
+     *            {@link #NEVER_DUE}
+     */
+    Session(FabricConnector.Peer ownedPeer, long maxWindowBytes, long nanosUntilDue) {
         this.peer = ownedPeer;
         this.maxWindowBytes = maxWindowBytes;
+        ends = nanosUntilDue != NEVER_DUE;
+        dueAtNanos = System.nanoTime() + nanosUntilDue;
+    }
+
+    /** Returns whether another session should replace this one: its credentials end soon. */
+    boolean isDue() {
+        return ends && System.nanoTime() - dueAtNanos >= 0;
+    }
+
+    void putOff(long nanos) {
+        dueAtNanos = System.nanoTime() + nanos;
     }
 
     FabricConnector.Peer peer() {

@@ -6,26 +6,46 @@ import io.railhead.protocol.message.SessionKey;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import software.amazon.awssdk.auth.credentials.AwsCredentials;
+import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.http.SdkHttpMethod;
 
 /**
  * Opens sessions on demand: a signed HTTP request, then the proof on the fabric. At most one is
  * current. One that has ended is replaced by the next caller, which registers all buffers again.
  * Any thread.
+ *
+ * <p> The gateway ends a session with its credentials. A session is therefore replaced
+ * {@link #RENEWAL} before that, and stays for what is under way in it.
  */
 final class Sessions implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Sessions.class);
     private static final int DOCUMENT_LIMIT = 64 << 10;
     /** The time for which an unreachable gateway is not tried again. */
     private static final long PAUSE_NANOS = Duration.ofSeconds(5).toNanos();
+    /** The SDK has renewed credentials by then: it does so five minutes before they end. */
+    private static final Duration RENEWAL = Duration.ofMinutes(2);
+    /** The time that a session is used for, however soon its credentials end. */
+    private static final long LEAST_USE_NANOS = Duration.ofSeconds(1).toNanos();
+    /** Codes of refused credentials that may have been revoked before their end. */
+    private static final Set<String> ENDED_CREDENTIALS = Set.of("ExpiredToken", "InvalidToken",
+            "InvalidAccessKeyId");
 
     private final S3Http http;
     private final FabricConnector fabricConnector;
     private final Duration timeout;
     private final Set<RegisteredBuffer> buffers = ConcurrentHashMap.newKeySet();
+    /** Replaced before their credentials' end; ended when nothing is under way in them. */
+    private final Set<Session> retired = ConcurrentHashMap.newKeySet();
     private volatile @Nullable Session current;
     private @Nullable NotAvailableException lastFailure;
     private long failedAtNanos;
@@ -37,11 +57,11 @@ final class Sessions implements AutoCloseable {
         this.timeout = timeout;
     }
 
-    /** Returns the current session if it is usable; null if there is none. */
+    /** Returns the current session if it is usable and not to be replaced; null if there is none. */
     @Nullable
     Session ready() {
         Session session = current;
-        return session != null && session.isUsable() ? session : null;
+        return session != null && session.isUsable() && !session.isDue() ? session : null;
     }
 
     /**
@@ -59,7 +79,7 @@ final class Sessions implements AutoCloseable {
         }
         Session session = current;
         if (session != null && session.isUsable()) {
-            return session;
+            return session.isDue() ? renewed(session) : session;
         }
         if (session != null) {
             current = null;
@@ -72,6 +92,30 @@ final class Sessions implements AutoCloseable {
         lastFailure = null;
         current = session;
         return session;
+    }
+
+    /** Returns the due session itself if there is no other: it is usable until the gateway ends it. */
+    private Session renewed(Session due) {
+        due.putOff(PAUSE_NANOS);
+        try {
+            Session session = connectInTime();
+            retire(due);
+            current = session;
+            return session;
+        } catch (IOException | LinkageError | IllegalStateException e) {
+            LOG.debug("the session is not renewed yet", e);
+            return due;
+        }
+    }
+
+    /** A request under way has its answer, or is given up, within the timeout. */
+    private void retire(Session session) {
+        retired.add(session);
+        CompletableFuture.delayedExecutor(2 * timeout.toNanos(), TimeUnit.NANOSECONDS,
+                Thread::startVirtualThread).execute(() -> {
+                    session.end();
+                    retired.remove(session);
+                });
     }
 
     private Session open() throws IOException {
@@ -114,6 +158,24 @@ final class Sessions implements AutoCloseable {
     }
 
     private Session connect() throws IOException {
+        AwsCredentialsProvider credentials = http.credentials();
+        if (!(credentials instanceof RenewedCredentials renewed)) {
+            return connectOnce();
+        }
+        AwsCredentialsProvider source = renewed.source();
+        try {
+            return connectOnce();
+        } catch (S3Exception e) {
+            if (!ENDED_CREDENTIALS.contains(e.code())) {
+                throw e;
+            }
+            // The SDK keeps credentials until their end, whoever has revoked them.
+            renewed.beginAgain(source);
+            return connectOnce();
+        }
+    }
+
+    private Session connectOnce() throws IOException {
         Call call = new Call(SdkHttpMethod.POST, "/.railhead/sessions", Map.of(), Map.of(),
                 Call.Body.EMPTY).query("fabric", fabricConnector.fabric());
         S3Http.Signed signed = http.sign(call);
@@ -130,7 +192,15 @@ final class Sessions implements AutoCloseable {
                 .firstMatchingHeader("Authorization")
                 .orElseThrow(), grant.id());
         FabricConnector.Peer peer = fabricConnector.connect(grant, key, timeout);
-        return withBuffers(new Session(peer, grant.maxWindowBytes()));
+        return withBuffers(new Session(peer, grant.maxWindowBytes(),
+                nanosUntilDue(signed.credentials())));
+    }
+
+    private static long nanosUntilDue(AwsCredentials credentials) {
+        return credentials.expirationTime()
+                .map(end -> Duration.between(Instant.now(), end.minus(RENEWAL)))
+                .map(left -> Math.max(LEAST_USE_NANOS, left.toNanos()))
+                .orElse(Session.NEVER_DUE);
     }
 
     private Session withBuffers(Session session) throws IOException {
@@ -175,6 +245,7 @@ final class Sessions implements AutoCloseable {
         if (session != null) {
             session.deregister(buffer);
         }
+        retired.forEach(old -> old.deregister(buffer));
     }
 
     @Override
@@ -183,5 +254,6 @@ final class Sessions implements AutoCloseable {
         if (current != null) {
             current.end();
         }
+        retired.forEach(Session::end);
     }
 }

@@ -23,6 +23,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
+import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 
 /**
@@ -51,6 +52,8 @@ final class FakeGateway implements AutoCloseable, FabricConnector {
         STORE_SILENT,
         STORE_NOTHING,
         REFUSE_SESSION,
+        /** The first session is refused, as credentials that were revoked are. */
+        REFUSE_TOKEN_ONCE,
         /** The session ends when the first request of an object's part comes, once. */
         END_ONCE,
         /** The same, and the gateway says that it served nothing. */
@@ -72,6 +75,8 @@ final class FakeGateway implements AutoCloseable, FabricConnector {
     final List<Map<String, List<String>>> requests = new CopyOnWriteArrayList<>();
     final AtomicInteger sessionsOpened = new AtomicInteger();
     final AtomicInteger peersClosed = new AtomicInteger();
+    volatile AwsCredentialsProvider credentials = StaticCredentialsProvider
+            .create(AwsBasicCredentials.create("AKID", SECRET));
     volatile Duration timeout = Duration.ofSeconds(20);
     volatile Mood mood = Mood.DELIVER;
     /** Whether its sessions' end is the end of what it touches. */
@@ -106,7 +111,7 @@ final class FakeGateway implements AutoCloseable, FabricConnector {
     RailheadClient client(Via via, int streams, Fallback fallback) {
         URI endpoint = URI.create("http://127.0.0.1:" + server.getAddress().getPort());
         return new RailheadClient(new ClientConfig(endpoint, "us-east-1",
-                StaticCredentialsProvider.create(AwsBasicCredentials.create("AKID", SECRET)),
+                credentials,
                 via, fallback, streams, timeout, null), this);
     }
 
@@ -132,6 +137,12 @@ final class FakeGateway implements AutoCloseable, FabricConnector {
             return;
         }
         sessionsOpened.incrementAndGet();
+        if (mood == Mood.REFUSE_TOKEN_ONCE) {
+            mood = Mood.DELIVER;
+            send(exchange, 400, "<Error><Code>InvalidToken</Code><Message>no</Message></Error>"
+                    .getBytes(StandardCharsets.UTF_8));
+            return;
+        }
         if (mood == Mood.STALL_SESSION) {
             stall();
             return;
