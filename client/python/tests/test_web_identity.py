@@ -111,7 +111,7 @@ def test_no_key_is_needed(pod: Rack, fabric: str) -> None:
 def test_another_namespace_is_refused(pod: Rack, pods: tuple[Rack, Issuer], tmp_path: Path) -> None:
     (tmp_path / "token").write_text(pods[1].token("ml-b"))
     for fabric in "http", "loopback":
-        with railhead.Client(fabric=fabric) as client, pytest.raises(railhead.RailheadError, match="AccessDenied"):
+        with railhead.Client(fabric=fabric) as client, pytest.raises(railhead.AccessDenied, match="does not satisfy"):
             client.get("s3://data/object")
 
 

@@ -135,7 +135,9 @@ class Paths:
                 if self.settings.fallback and opener.failure:
                     self.http().is_gone(opener.failure)
                 elif self.settings.fabric != "auto":
-                    raise self._of_refusal(opener.status)(f"{name} cannot be used: {error}", status=opener.status) from error
+                    # Refused by the gateway, or before by who exchanges a token for credentials.
+                    status = opener.status or getattr(error, "status", 0)
+                    raise self._of_refusal(status)(f"{name} cannot be used: {error}", status=status) from error
         self._retry_at = time.monotonic() + _RETRY_SECONDS
         self.falls_back("; ".join(self._reasons))
         return None

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import botocore.session
-from botocore.exceptions import BotoCoreError
+from botocore.exceptions import BotoCoreError, ClientError
 
 from railhead import errors
 
@@ -89,6 +89,9 @@ class Settings:
         try:
             found = self.account.session.get_credentials()
             frozen = found and found.get_frozen_credentials()
+        except ClientError as error:  # of who exchanges a token for them
+            said, meta = error.response.get("Error", {}), error.response.get("ResponseMetadata", {})
+            raise errors.of_store(meta.get("HTTPStatusCode", 0), said.get("Code", ""), said.get("Message", ""), "") from error
         except BotoCoreError as error:
             raise errors.RailheadError(str(error)) from error
         if frozen is None:
