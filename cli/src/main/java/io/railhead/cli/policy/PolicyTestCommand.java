@@ -9,13 +9,18 @@ import io.railhead.gateway.authorization.PolicyTrial.Decision;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.identity.ClaimException;
+import io.railhead.gateway.identity.Claims;
 import io.railhead.gateway.identity.CredentialStore;
 import io.railhead.gateway.identity.Principal;
+import io.railhead.gateway.identity.Role;
+import io.railhead.gateway.identity.RoleSession;
 import io.railhead.gateway.request.RequestSource;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetAddress;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -34,6 +39,7 @@ import picocli.CommandLine.Spec;
 @Command(name = "test", description = "Say whether a request would be allowed, and which statement decides.", footer = {
         "", "The request is judged as a gateway judges it; no store is asked.",
         "Example: railhead policy test --policy policy.json --as alice GET s3://models/llama/config.json",
+        "Example: railhead policy test --config railhead.yaml --role pods --claim kubernetes.io/namespace=ml-a GET s3://ml-a/x",
         "Exit status: 0 allowed, 1 the files cannot be used, 2 misused, 3 denied."})
 final class PolicyTestCommand implements Callable<Integer> {
     private static final int DENIED = 3;
@@ -48,6 +54,12 @@ final class PolicyTestCommand implements Callable<Integer> {
 
     @Option(names = "--as", paramLabel = "PRINCIPAL", description = "The principal that signs; without, nobody does.")
     private @Nullable String principal;
+
+    @Option(names = "--role", paramLabel = "ROLE", description = "A session of this role signs.")
+    private @Nullable String role;
+
+    @Option(names = "--claim", paramLabel = "PATH=VALUE", description = "A claim of the session's token, such as kubernetes.io/namespace=ml-a (repeatable).")
+    private Map<String, String> claims = new LinkedHashMap<>();
 
     @Option(names = "--tenant", paramLabel = "NAME", description = "The principal's tenant; with --config the credentials say it.")
     private @Nullable String tenant;
@@ -87,6 +99,9 @@ final class PolicyTestCommand implements Callable<Integer> {
             throw misused("'" + method + "' must be GET, HEAD, PUT, POST or DELETE");
         }
         requireAddress();
+        if (role == null && !claims.isEmpty()) {
+            throw misused("--claim goes with --role");
+        }
         String rest = uri.substring(SCHEME.length());
         int mark = rest.indexOf('?');
         String path = '/' + PercentCodec.encodePath(mark < 0 ? rest : rest.substring(0, mark));
@@ -99,7 +114,7 @@ final class PolicyTestCommand implements Callable<Integer> {
             List<Decision> decisions = PolicyTrial.of(setting.policy())
                     .decide(setting.sender(), method, path,
                             mark < 0 ? null : rest.substring(mark + 1), sent.build());
-            return print(decisions);
+            return print(setting.sender(), decisions);
         } catch (IllegalArgumentException e) {
             throw misused("'" + uri + "': " + e.getMessage());
         }
@@ -118,6 +133,10 @@ final class PolicyTestCommand implements Callable<Integer> {
     private record Setting(Path policy, RequestSource sender) {}
 
     private RequestSource alone() {
+        if (role != null) {
+            return session(principal == null ? role : principal,
+                    tenant == null ? "default" : tenant, claimed(role, claims));
+        }
         return principal == null
                 ? RequestSource.anonymous(from, tls)
                 : RequestSource.of(principal, tenant == null ? "default" : tenant, from, tls);
@@ -132,11 +151,17 @@ final class PolicyTestCommand implements Callable<Integer> {
         if (policy == null) {
             throw new ConfigException(file + ": gateway.policy names no file");
         }
-        if (principal == null) {
+        if (role != null && principal != null) {
+            throw misused("--as and --role exclude each other; the role says its principal");
+        }
+        if (principal == null && role == null) {
             return new Setting(policy, alone());
         }
         try (CredentialStore credentials = CredentialStore.open(gateway)) {
-            Principal known = credentials.findPrincipal(principal);
+            if (role != null) {
+                return new Setting(policy, assumed(credentials, role, gateway.credentials()));
+            }
+            Principal known = credentials.findPrincipal(requireNonNull(principal));
             if (known == null) {
                 throw new ConfigException(
                         "'" + principal + "' is no principal of " + gateway.credentials());
@@ -145,10 +170,42 @@ final class PolicyTestCommand implements Callable<Integer> {
         }
     }
 
-    private int print(@Nullable List<Decision> decisions) {
+    /** The sender that a token with these claims would make, as the credentials are now. */
+    private RequestSource assumed(CredentialStore credentials, String name, Path file)
+            throws ConfigException {
+        Role known = credentials.findRole(name);
+        if (known == null) {
+            throw new ConfigException("'" + name + "' is no role of " + file);
+        }
+        try {
+            RoleSession session = claimed(name, known.require(new Claims(claims)));
+            Principal assumed = known.principal(session.claims());
+            if (credentials.principalOf(session) == null) {
+                throw new ConfigException("sessions like this are revoked in " + file);
+            }
+            return session(assumed.name(), assumed.tenant(), session);
+        } catch (ClaimException e) {
+            throw new ConfigException(e.getMessage() + "; name it by --claim");
+        }
+    }
+
+    private static RoleSession claimed(String role, Map<String, String> claims) {
+        Instant now = Instant.now();
+        return new RoleSession(role, "policy-test", claims.getOrDefault("sub", ""), now,
+                now.plusSeconds(1), claims, null);
+    }
+
+    private RequestSource session(String name, String itsTenant, RoleSession session) {
+        RequestSource plain = RequestSource.of(name, itsTenant, from, tls);
+        return new RequestSource(plain.principal(), plain.tenant(), plain.source(), plain.secure(),
+                session);
+    }
+
+    private int print(RequestSource sender, @Nullable List<Decision> decisions) {
         PrintWriter out = spec.commandLine().getOut();
         boolean allowed = decisions != null && decisions.stream().allMatch(Decision::allowed);
-        out.println((principal == null ? "nobody" : principal) + ": " + method + ' ' + uri + ": "
+        out.println((sender.principal().isEmpty() ? "nobody" : sender.principal()) + ": " + method
+                + ' ' + uri + ": "
                 + (allowed ? "allowed" : "denied"));
         if (decisions == null) {
             out.println("  this request is none that a policy can judge: a parameter, header or"

@@ -62,6 +62,66 @@ class PolicyTestCommandTest {
                 .execute(line.toArray(String[]::new));
     }
 
+    private void writeRoles(String more) throws IOException {
+        Files.writeString(folder.resolve("keys.json"), "{\"keys\": []}");
+        Files.writeString(folder.resolve("credentials.yaml"), """
+                roles:
+                  - name: pods
+                    issuer: https://issuer.test
+                    claims: {kubernetes.io/namespace: "ml-*"}
+                    principal: "${kubernetes.io/namespace}"
+                    tenant: "${kubernetes.io/namespace}"
+                    backend_credential: {access_key: AK, secret_key: s}
+                """ + more);
+        Files.writeString(config, Files.readString(config)
+                .replace("gateway: {", "gateway: {web_identity: {issuers: [{issuer:"
+                        + " 'https://issuer.test', audiences: [railhead],"
+                        + " jwks_file: keys.json}]}, "));
+        Files.writeString(policy, """
+                {"Version": "2012-10-17", "Statement": [
+                  {"Sid": "pods", "Effect": "Allow", "Principal": "role/pods", "Action": "s3:*",
+                   "Resource": ["arn:aws:s3:::${tenant}/*",
+                       "arn:aws:s3:::shared/${claim:kubernetes.io/namespace}/*"]}]}
+                """);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+            "ml-a|s3://ml-a/x|0|pods/ml-a: GET s3://ml-a/x: allowed",
+            "ml-a|s3://shared/ml-a/x|0|allowed by Statement[0] (pods)",
+            "ml-a|s3://ml-b/x|3|denied, since no statement allows it",
+            "web|s3://web/x|1|does not satisfy the role pods",
+    })
+    void aRolesSessionIsJudgedByItsClaims(String namespace, String uri, int status, String line)
+            throws IOException {
+        writeRoles("");
+        assertThat(run("--config", config, "--role", "pods", "--claim",
+                "kubernetes.io/namespace=" + namespace, "GET", uri))
+                .isEqualTo(status);
+        assertThat(out.toString() + err).contains(line);
+    }
+
+    @Test
+    void aRolesSessionThatWouldNotBeIsNamed() throws IOException {
+        writeRoles("revoked: [{principal: pods/ml-a}]\n");
+        assertThat(run("--config", config, "--role", "pods", "--claim",
+                "kubernetes.io/namespace=ml-a", "GET", "s3://ml-a/x")).isEqualTo(1);
+        assertThat(run("--config", config, "--role", "none", "GET", "s3://ml-a/x")).isEqualTo(1);
+        assertThat(run("--config", config, "--role", "pods", "--as", "alice", "GET", "s3://a/x"))
+                .isEqualTo(2);
+        assertThat(run("--policy", policy, "--as", "alice", "--claim", "a=b", "GET", "s3://a/x"))
+                .isEqualTo(2);
+        assertThat(err.toString()).contains("sessions like this are revoked",
+                "'none' is no role of", "exclude each other", "--claim goes with --role");
+    }
+
+    @Test
+    void aPolicyAloneIsToldTheClaims() throws IOException {
+        writeRoles("");
+        assertThat(run("--policy", policy, "--role", "pods", "--claim",
+                "kubernetes.io/namespace=ml-a", "GET", "s3://shared/ml-a/x")).isZero();
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
             "alice|10.1.2.3|GET|s3://home/alice/x|0|s3:GetObject on home/alice/x: allowed by Statement[0] (home)",
