@@ -80,6 +80,7 @@ public final class Doctor {
             return running.isPresent() ? found.stream().map(Doctor::taken).toList() : found;
         }));
         around.addAll(Ports.parts(site, running));
+        around.addAll(IssuerChecks.parts(site));
         around.addAll(StoreChecks.parts(site));
         findings.addAll(parts.lookAt(around));
         return findings;
