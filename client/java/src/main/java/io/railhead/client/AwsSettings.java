@@ -3,12 +3,16 @@ package io.railhead.client;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.auth.credentials.AnonymousCredentialsProvider;
+import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider;
 import software.amazon.awssdk.core.exception.SdkException;
+import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
 import software.amazon.awssdk.profiles.Profile;
 import software.amazon.awssdk.profiles.ProfileFile;
 import software.amazon.awssdk.profiles.ProfileFileSystemSetting;
@@ -16,6 +20,9 @@ import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.regions.providers.AwsProfileRegionProvider;
 import software.amazon.awssdk.regions.providers.AwsRegionProviderChain;
 import software.amazon.awssdk.regions.providers.SystemSettingsRegionProvider;
+import software.amazon.awssdk.services.sts.StsClient;
+import software.amazon.awssdk.services.sts.StsClientBuilder;
+import software.amazon.awssdk.services.sts.auth.StsWebIdentityTokenFileCredentialsProvider;
 
 /**
  * The settings that every AWS tool reads: first environment variables, then the profile. Only the
@@ -24,6 +31,7 @@ import software.amazon.awssdk.regions.providers.SystemSettingsRegionProvider;
  */
 public final class AwsSettings {
     private static final String DEFAULT_REGION = "us-east-1";
+    private static final Duration EXCHANGE_TIMEOUT = Duration.ofSeconds(10);
 
     private final Map<String, String> environment;
     private final Supplier<ProfileFile> profiles;
@@ -51,11 +59,41 @@ public final class AwsSettings {
                 ? new Named("endpoint", endpoint)
                 : findEndpoint(profileName).orElseThrow(() -> new IllegalArgumentException(
                         "no endpoint: give --endpoint or set AWS_ENDPOINT_URL"));
+        String signingRegion = region != null ? region : region(profileName);
+        Optional<Path> ca = authorities(profileName);
         RenewedCredentials credentials = new RenewedCredentials(
-                () -> DefaultCredentialsProvider.builder().profileName(profileName).build());
-        ClientConfig config = ClientConfig.of(url.uri(),
-                region != null ? region : region(profileName), credentials);
-        return authorities(profileName).map(config::trusting).orElse(config);
+                () -> ca.flatMap(file -> trustedWebIdentity(signingRegion, file))
+                        .orElseGet(() -> DefaultCredentialsProvider.builder()
+                                .profileName(profileName)
+                                .build()));
+        ClientConfig config = ClientConfig.of(url.uri(), signingRegion, credentials);
+        return ca.map(config::trusting).orElse(config);
+    }
+
+    /**
+     * Returns the provider of the environment's web identity, if there is one. The SDK's own chain
+     * exchanges tokens with the JDK's authorities alone.
+     */
+    private Optional<AwsCredentialsProvider> trustedWebIdentity(String region, Path ca) {
+        Optional<Named> token = variable("AWS_WEB_IDENTITY_TOKEN_FILE");
+        Optional<Named> role = variable("AWS_ROLE_ARN");
+        if (token.isEmpty() || role.isEmpty() || variable("AWS_ACCESS_KEY_ID").isPresent()) {
+            return Optional.empty();
+        }
+        StsClientBuilder sts = StsClient.builder()
+                .region(Region.of(region))
+                .credentialsProvider(AnonymousCredentialsProvider.create())
+                .httpClient(UrlConnectionHttpClient
+                        .create(new DirectConnections(EXCHANGE_TIMEOUT, ca)));
+        variable("AWS_ENDPOINT_URL_STS").or(() -> variable("AWS_ENDPOINT_URL"))
+                .ifPresent(endpoint -> sts.endpointOverride(endpoint.uri()));
+        return Optional.of(StsWebIdentityTokenFileCredentialsProvider.builder()
+                .stsClient(sts.build())
+                .roleArn(role.get().value())
+                .roleSessionName(
+                        variable("AWS_ROLE_SESSION_NAME").map(Named::value).orElse("railhead"))
+                .webIdentityTokenFile(Path.of(token.get().value()))
+                .build());
     }
 
     /** A setting's value, and the setting's name for errors. */

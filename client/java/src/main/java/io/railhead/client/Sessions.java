@@ -57,7 +57,9 @@ final class Sessions implements AutoCloseable {
         this.timeout = timeout;
     }
 
-    /** Returns the current session if it is usable and not to be replaced; null if there is none. */
+    /**
+     * Returns the current session if it is usable and not to be replaced; null if there is none.
+     */
     @Nullable
     Session ready() {
         Session session = current;
@@ -94,7 +96,9 @@ final class Sessions implements AutoCloseable {
         return session;
     }
 
-    /** Returns the due session itself if there is no other: it is usable until the gateway ends it. */
+    /**
+     * Returns the due session itself if there is no other: it is usable until the gateway ends it.
+     */
     private Session renewed(Session due) {
         due.putOff(PAUSE_NANOS);
         try {

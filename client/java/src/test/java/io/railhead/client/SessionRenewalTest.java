@@ -46,7 +46,9 @@ class SessionRenewalTest {
     }
 
     private void read(RailheadClient client, RegisteredBuffer buffer) {
-        assertThat(client.get(Read.of(NAME, 0, BYTES, buffer, 0)).toCompletableFuture().join()
+        assertThat(client.get(Read.of(NAME, 0, BYTES, buffer, 0))
+                .toCompletableFuture()
+                .join()
                 .bytes()).isEqualTo(BYTES);
     }
 
