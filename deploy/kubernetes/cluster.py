@@ -206,6 +206,7 @@ class Cluster:
             self._control_plane()
             self._start_nodes()
             self._names()
+            self._api()
             self._store()
         except (Failed, rack.CannotStart) as failure:
             raise CannotStart(f"{failure}\n{self.ended()}") from failure
@@ -314,6 +315,13 @@ class Cluster:
                             f"  kubernetes cluster.local {{\n    kubeconfig {self.kubeconfig} rack\n  }}\n}}\n")
         process = self.processes.start("coredns", [self.program("coredns"), "-conf", corefile])
         self.processes.await_answer(process, f"http://{ROUTER}:8181/ready", lambda status: status == 200)
+
+    def _api(self):
+        """The API server as pods know it: kubernetes.default.svc, which it would keep itself if it were one of several."""
+        self.apply({"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4",
+                    "metadata": {"name": "kubernetes-1", "labels": {"kubernetes.io/service-name": "kubernetes"}},
+                    "endpoints": [{"addresses": [ROUTER], "conditions": {"ready": True}}],
+                    "ports": [{"name": "https", "port": 6443}]})
 
     def _store(self):
         """s3proxy, on the router; the cluster knows it as minio.default.svc, as ci/laptop-values.yaml has it."""

@@ -1,9 +1,11 @@
 """What a real cluster shows of the chart and the image; started by deploy/kubernetes/run, in the namespaces that it has made."""
 
 import contextlib
+import hashlib
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -93,9 +95,11 @@ class Place:
     def load(self, **options):
         return Load(self.cluster.nodes[0], self.endpoint(), **options)
 
-    def run_pod(self, name, args, seconds=60, **more):
+    def run_pod(self, name, args, seconds=60, keys=True, **more):
         """A pod of the image's that ends; its log. `more` goes over its spec."""
         spec = client_pod(args)
+        if not keys:
+            spec["containers"][0]["env"] = []
         spec.update({key: value for key, value in more.items() if key not in ("env", "mounts")})
         spec["containers"][0]["env"] += more.get("env", [])
         spec["containers"][0]["volumeMounts"] = more.get("mounts", [])
@@ -459,6 +463,140 @@ def daemonset_socket(place):
         log = place.run_pod(f"client-{node.name}", READ_BY_LOOPBACK, nodeName=node.name, mounts=[SOCKETS],
                             volumes=[{"name": "railhead", "hostPath": {"path": "/run/railhead", "type": "Directory"}}])
         require("loopback" in log and str(len(content(12))) in log, log)
+
+
+ISSUER = "https://kubernetes.default.svc"
+TOKEN = "/var/run/secrets/railhead/token"
+# Each client reads the same object; the second line of the Python package's is over the socket of the node's gateway.
+WITHOUT_A_KEY = """
+import hashlib, os, subprocess, sys
+import boto3, railhead
+
+def said(name, data):
+    print("read", name, hashlib.sha256(data).hexdigest(), flush=True)
+
+keys = [name for name in os.environ if "SECRET" in name or name == "AWS_ACCESS_KEY_ID"]
+assert not keys and not os.path.exists(os.path.expanduser("~/.aws")), keys
+subprocess.run([sys.executable, "-m", "awscli", "s3", "cp", "--only-show-errors", f"s3://{os.environ['BUCKET']}/12", "/tmp/12"], check=True)
+said("aws", open("/tmp/12", "rb").read())
+subprocess.run([sys.executable, "-m", "awscli", "sts", "get-caller-identity", "--output", "text"], check=True)
+said("boto3", boto3.client("s3").get_object(Bucket=os.environ["BUCKET"], Key="12")["Body"].read())
+for fabric in "http", "loopback":
+    with railhead.Client(fabric=fabric) as client:
+        said(f"railhead-{fabric}", client.get(f"s3://{os.environ['BUCKET']}/12"))
+        print("via", client.via, flush=True)
+"""
+
+
+def projected(audience="railhead"):
+    """What a pod needs in place of keys: three variables, and a token of its own."""
+    return {
+        "keys": False,
+        "env": [{"name": name, "value": value} for name, value in {
+            "AWS_ENDPOINT_URL": f"http://{WORKLOAD}:9000", "AWS_ENDPOINT_URL_STS": f"http://{WORKLOAD}:9000",
+            "AWS_ROLE_ARN": "arn:aws:iam::000000000000:role/pods", "AWS_WEB_IDENTITY_TOKEN_FILE": TOKEN,
+            "AWS_REGION": "us-east-1", "AWS_DEFAULT_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true", "HOME": "/tmp", "BUCKET": BUCKET}.items()],
+        "mounts": [{"name": "token", "mountPath": str(Path(TOKEN).parent), "readOnly": True}, SOCKETS],
+        "volumes": [{"name": "token", "projected": {"sources": [{"serviceAccountToken": {
+                        "audience": audience, "path": "token", "expirationSeconds": 3600}}]}},
+                    {"name": "railhead", "hostPath": {"path": "/run/railhead", "type": "Directory"}}]}
+
+
+def with_python(pod):
+    """This machine's Python, and clients for it, in a pod: its /usr is then this machine's."""
+    clients = Path(os.environ["RAILHEAD_CLUSTER_PROGRAMS"], "clients")
+    real = Path(out([clients / "bin/python", "-c", "import sys; print(sys.base_prefix)"]).strip())
+    folders = ["/usr", str(clients), str(HOME / "client/python/src"), str(RESULTS / "c")]
+    folders += [] if real.is_relative_to("/usr") else [str(real)]
+    for number, folder in enumerate(folders):
+        pod["mounts"].append({"name": f"python{number}", "mountPath": folder, "readOnly": True})
+        pod["volumes"].append({"name": f"python{number}", "hostPath": {"path": folder, "type": "Directory"}})
+    pod["env"] += [{"name": "PYTHONPATH", "value": folders[2]}, {"name": "PYTHONDONTWRITEBYTECODE", "value": "1"},
+                   {"name": "RAILHEAD_LIBRARY", "value": f"{folders[3]}/librailhead.so.1"}]
+    # What lies in root's home, as pyenv's Python may, is root's alone.
+    pod["securityContext"] = {"runAsUser": 0, "runAsGroup": 0, "seccompProfile": {"type": "RuntimeDefault"}}
+    return pod, f"{clients}/bin/python -c {shlex.quote(WITHOUT_A_KEY)}"
+
+
+def refusal(place, name, pod):
+    """How a pod without a key is refused that asks who it is."""
+    pod, _ = with_python(pod)
+    python = f"{os.environ['RAILHEAD_CLUSTER_PROGRAMS']}/clients/bin/python"
+    return place.run_pod(name, f"! {python} -m awscli sts get-caller-identity 2>&1", **pod)
+
+
+@test
+def web_identity(place):
+    """
+    Pods without a key read by the API server's tokens: aws, boto3, the Python package over HTTP and over the node's socket, and
+    `railhead get` by the AWS SDK for Java. Another namespace and another audience are refused. The keys are had from the API
+    server, and by the issuer's OpenID document. A session outlives the gateways' restart.
+    """
+    build = RESULTS / "c-build"
+    out(["cmake", "-S", HOME / "client/c", "-B", build, "-DCMAKE_BUILD_TYPE=Release"])
+    out(["cmake", "--build", build, "--target", "railhead"])
+    (RESULTS / "c").mkdir(exist_ok=True)
+    (RESULTS / "c/librailhead.so.1").write_bytes((build / "librailhead.so.1").read_bytes())
+
+    require(place.kubectl("auth", "can-i", "get", "/openid/v1/jwks", f"--as=system:serviceaccount:{place.name}:{WORKLOAD}",
+                          "--as-group=system:serviceaccounts").strip() == "yes", "the API server's keys are not shown")
+    place.cluster.kubectl("label", "node", "--all", "--overwrite", "nvidia.com/gpu.present=true")
+    values = place.cluster.folder / "web-identity.yaml"
+    values.write_text(json.dumps({
+        "credentials": {"existingSecret": "", "roles": [{
+            "name": "pods", "issuer": ISSUER, "claims": {"kubernetes.io/namespace": place.name},
+            "principal": "${kubernetes.io/namespace}.${kubernetes.io/serviceaccount/name}",
+            "backend_credential": {"access_key": STORE_KEYS[0], "secret_key": STORE_KEYS[1]}}]},
+        "webIdentity": {"enabled": True, "cluster": {"issuer": ISSUER}}}))
+    place.install("daemonset", *SMALL, "--values", values)
+    expected = hashlib.sha256(content(12)).hexdigest()
+    identity = "assumed-role/pods/"
+
+    def read(name):
+        pod, command = with_python(projected())
+        log = place.run_pod(name, command, seconds=120, **pod)
+        (RESULTS / f"web-identity-{name}.txt").write_text(log)
+        reads = re.findall(r"^read (\S+) (\S+)$", log, re.MULTILINE)
+        require(reads == [(each, expected) for each in ("aws", "boto3", "railhead-http", "railhead-loopback")], log)
+        require("via loopback" in log and identity in log, log)
+
+    read("python")
+    for via in "http", "loopback":
+        log = place.run_pod(f"java-{via}", f"railhead get s3://{BUCKET}/12 --output /tmp/12 --via {via} --no-fallback -v; "
+                            "busybox sha256sum /tmp/12", **projected())
+        require(expected in log, log)
+    other = Place(place.cluster, f"{place.name}-other")
+    try:
+        pod = projected()
+        for each in pod["env"]:
+            each["value"] = each["value"].replace(WORKLOAD, f"{WORKLOAD}.{place.name}.svc")
+        said = refusal(other, "other", pod)
+        require("AccessDenied" in said, said)
+    finally:
+        place.cluster.kubectl("delete", "namespace", other.name, "--wait=false")
+    said = refusal(place, "audience", projected("other"))
+    require("InvalidIdentityToken" in said, said)
+
+    def seal():
+        return place.get("secret", f"{WORKLOAD}-session-keys")["data"]
+
+    kept = session(place, "before")
+    sealed = seal()
+    before = place.identities()
+    place.upgrade("daemonset", *SMALL, "--values", values, "--set", "webIdentity.cluster.jwks=")
+    place.kubectl("rollout", "status", f"daemonset/{WORKLOAD}", "--timeout=120s")
+    require(not set(before) & set(place.identities()) and seal() == sealed, "not restarted, or with another key")
+    require(on_node(place, f"S3({place.endpoint()!r}, {kept[:2]!r}).request('GET', '/{BUCKET}/12', "
+                    f"headers={{'x-amz-security-token': {kept[2]!r}}})[0]") == 200, "a session from before the restart")
+    read("discovered")
+
+
+def session(place, name):
+    """Credentials that a pod has been given."""
+    pod, _ = with_python(projected())
+    python = f"{os.environ['RAILHEAD_CLUSTER_PROGRAMS']}/clients/bin/python"
+    found = "import botocore.session, json; print(json.dumps(botocore.session.Session().get_credentials().get_frozen_credentials()))"
+    return tuple(json.loads(place.run_pod(name, f"{python} -c {shlex.quote(found)}", **pod))[:3])
 
 
 @test
