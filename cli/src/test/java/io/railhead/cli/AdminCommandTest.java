@@ -309,7 +309,8 @@ class AdminCommandTest {
             assertThat(run(gateway.adminPort(), "log-level")).isZero();
             assertThat(run(gateway.adminPort(), "usage", "--by-tenant")).isZero();
         }
-        assertThat(out.toString()).contains("0\t0.0 MiB\ts3://b/models/ --recursive", "\tROOT", "TENANT  REQUESTS");
+        assertThat(out.toString()).contains("0\t0.0 MiB\ts3://b/models/ --recursive", "\tROOT",
+                "TENANT  REQUESTS");
         assertThat(err.toString()).isEmpty();
     }
 }

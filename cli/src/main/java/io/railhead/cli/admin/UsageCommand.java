@@ -32,7 +32,8 @@ final class UsageCommand implements Callable<Integer> {
     private void show(JsonNode answer) {
         String currency = answer.path("currency").asText("");
         List<List<String>> table = new ArrayList<>();
-        List<String> head = new ArrayList<>(byTenant ? List.of("TENANT")
+        List<String> head = new ArrayList<>(byTenant
+                ? List.of("TENANT")
                 : List.of("TENANT", "BUCKET"));
         head.addAll(List.of("REQUESTS", "HITS", "MISSES", "SERVED", "STORE REQUESTS",
                 "STORE BYTES", "AVOIDED REQUESTS", "AVOIDED BYTES", "MEAN MS"));
@@ -41,8 +42,9 @@ final class UsageCommand implements Callable<Integer> {
             head.add("SAVED " + currency);
         }
         table.add(head);
-        answer.path("usage").forEach(row -> table.add(line(row, row.path("tenant").asText(),
-                row.path("bucket").asText())));
+        answer.path("usage")
+                .forEach(row -> table.add(line(row, row.path("tenant").asText(),
+                        row.path("bucket").asText())));
         table.add(line(answer.path("total"), "total", ""));
         print(table);
         admin.print("since " + answer.path("since").asText());

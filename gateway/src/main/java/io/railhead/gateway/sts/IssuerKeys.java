@@ -34,6 +34,8 @@ final class IssuerKeys implements JWKSetSource<SecurityContext> {
     private static final Duration ANSWER = Duration.ofSeconds(5);
     private static final int MAX_BYTES = 1 << 20;
     private static final int OK = 200;
+    /** A Kubernetes API server has its keys in the second form alone, and else answers 406. */
+    private static final String ACCEPTED = "application/json, application/jwk-set+json";
 
     private final Issuer issuer;
 
@@ -111,7 +113,7 @@ final class IssuerKeys implements JWKSetSource<SecurityContext> {
     private String get(HttpClient http, URI uri) throws IOException, InterruptedException {
         HttpRequest.Builder request = HttpRequest.newBuilder(uri)
                 .timeout(ANSWER)
-                .header("accept", "application/json");
+                .header("accept", ACCEPTED);
         Path token = issuer.tokenFile();
         if (token != null) {
             request.header("authorization", "Bearer " + content(token));

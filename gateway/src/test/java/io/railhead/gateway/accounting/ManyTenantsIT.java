@@ -35,16 +35,22 @@ class ManyTenantsIT {
     private static String principals(int count) {
         StringBuilder yaml = new StringBuilder("principals:\n");
         for (int i = 0; i < count; i++) {
-            yaml.append("  - name: principal-").append(i)
-                    .append("\n    tenant: tenant-").append(i % TENANTS)
-                    .append("\n    keys: [{access_key: KEY").append(i)
-                    .append(", secret_key: secret-").append(i).append("}]\n");
+            yaml.append("  - name: principal-")
+                    .append(i)
+                    .append("\n    tenant: tenant-")
+                    .append(i % TENANTS)
+                    .append("\n    keys: [{access_key: KEY")
+                    .append(i)
+                    .append(", secret_key: secret-")
+                    .append(i)
+                    .append("}]\n");
         }
         return yaml.toString();
     }
 
     private static TestGateway gateway(int principals, String config) {
-        TestGateway gateway = TestGateway.over(STORE.endpoint()).config(config)
+        TestGateway gateway = TestGateway.over(STORE.endpoint())
+                .config(config)
                 .principals(principals(principals));
         long startNanos = System.nanoTime();
         gateway.start();
@@ -80,9 +86,11 @@ class ManyTenantsIT {
             }
             int all = reads;
             TestGateway.await(
-                    () -> sum(gateway.metrics().lines().toList(), "railhead_usage_requests_total")
-                            >= all);
-            List<String> lines = gateway.metrics().lines().filter(line -> !line.startsWith("#"))
+                    () -> sum(gateway.metrics().lines().toList(),
+                            "railhead_usage_requests_total") >= all);
+            List<String> lines = gateway.metrics()
+                    .lines()
+                    .filter(line -> !line.startsWith("#"))
                     .toList();
             System.out.println(lines.size() + " series, of usage "
                     + lines.stream().filter(line -> line.startsWith("railhead_usage_")).count());

@@ -18,8 +18,9 @@ class UsageTableTest {
 
     private Map<String, Long> bytes() {
         Map<String, Long> bytes = new HashMap<>();
-        table.rows().forEach(row -> bytes.put(row.tenant() + "/" + row.bucket(),
-                row.counts().servedBytes()));
+        table.rows()
+                .forEach(row -> bytes.put(row.tenant() + "/" + row.bucket(),
+                        row.counts().servedBytes()));
         return bytes;
     }
 
@@ -102,7 +103,8 @@ class UsageTableTest {
                 ? table.rows().getLast().counts().servedBytes()
                 : 0;
         assertThat(tenants.values().stream().mapToLong(Long::longValue).sum())
-                .as("seed %d: bytes of folded tenants", seed).isEqualTo(folded);
+                .as("seed %d: bytes of folded tenants", seed)
+                .isEqualTo(folded);
         assertThat(tenants.values()).as("seed %d", seed).allMatch(left -> left >= 0);
     }
 

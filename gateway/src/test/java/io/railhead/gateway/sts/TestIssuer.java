@@ -57,7 +57,11 @@ final class TestIssuer implements AutoCloseable {
     private void serve(String path, Document document) {
         server.createContext(path, exchange -> {
             byte[] body = document.text().getBytes(UTF_8);
-            exchange.sendResponseHeaders(down ? 503 : 200, body.length);
+            // As a Kubernetes API server does, whose keys have a type of their own.
+            boolean accepted = String.valueOf(exchange.getRequestHeaders().getFirst("accept"))
+                    .contains(path.equals("/keys") ? "application/jwk-set+json"
+                            : "application/json");
+            exchange.sendResponseHeaders(down ? 503 : accepted ? 200 : 406, body.length);
             exchange.getResponseBody().write(body);
             exchange.close();
         });

@@ -44,7 +44,8 @@ final class ObjectDiscovery implements DiscoverySource {
     @Override
     public void send(Flight flight) {
         ObjectHeaders.Moment sent = scope.services().now(scope.id());
-        scope.request().store()
+        scope.request()
+                .store()
                 .fetch(Requests.rangedGet(scope.request().objectTarget(), scope.request().caller(),
                         asked.offset(),
                         asked.length(), null),
