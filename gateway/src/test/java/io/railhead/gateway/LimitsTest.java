@@ -59,6 +59,10 @@ class LimitsTest {
             entry("the head of an answer", new Past("BackendFaultsIT", "answer_timeout")),
             entry("between two pieces of a body",
                     new Past("BackendFaultsIT", "idle_timeout")),
+            entry("requests and bytes a second of a tenant",
+                    new Past("RateLimitIT", "SlowDown")),
+            entry("requests and bytes a second to a store",
+                    new Past("StoreRateTest", "RATE_LIMITED")),
             entry("requests of one session without an answer",
                     new Past("LoopbackChannelTest", "tooMany")),
             entry("buffers of one session",
@@ -84,7 +88,7 @@ class LimitsTest {
 
     private static Map<String, Path> testClasses() throws IOException {
         Map<String, Path> classes = new HashMap<>();
-        for (String module : List.of("gateway", "rdma-listener")) {
+        for (String module : List.of("gateway", "rdma-listener", "backend-connectors")) {
             try (Stream<Path> files = Files.walk(CHECKOUT.resolve(module + "/src/test/java"))) {
                 files.filter(file -> file.toString().endsWith(".java"))
                         .forEach(file -> classes.put(

@@ -34,7 +34,7 @@ public final class SupportCall {
     private static String collect(String name, Callable<String> part) {
         try {
             return part.call();
-        } catch (Exception e) {
+        } catch (Exception | Error e) {
             LOG.warn("support bundle: {} was not collected", name, e);
             return "not collected: " + e.getClass().getName() + "\n";
         }

@@ -172,7 +172,7 @@ final class SyslogTls implements AuditSink {
                     .setKeyPath(client.key().toString())
                     .getKeyManagerFactory(vertx)
                     .getKeyManagers();
-        } catch (Exception e) {
+        } catch (Exception | Error e) {
             throw new IOException("audit.syslog: certificate or key is not usable PEM: "
                     + e.getMessage(), e);
         }
@@ -186,7 +186,7 @@ final class SyslogTls implements AuditSink {
             return new PemTrustOptions().addCertPath(settings.ca().toString())
                     .getTrustManagerFactory(vertx)
                     .getTrustManagers();
-        } catch (Exception e) {
+        } catch (Exception | Error e) {
             throw new IOException("audit.syslog.ca: is not usable PEM: " + e.getMessage(), e);
         }
     }

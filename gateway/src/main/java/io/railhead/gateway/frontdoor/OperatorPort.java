@@ -59,7 +59,7 @@ final class OperatorPort implements TlsPort {
         }
         try {
             listening.updateSSLOptions(own, true).await(UPDATE_SECONDS, TimeUnit.SECONDS);
-        } catch (Exception e) {
+        } catch (Exception | Error e) {
             // Futures rethrow their cause, which may be a checked exception.
             throw new IllegalArgumentException(key + ": " + e.getMessage(), e);
         }
