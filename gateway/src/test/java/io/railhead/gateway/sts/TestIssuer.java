@@ -59,7 +59,8 @@ final class TestIssuer implements AutoCloseable {
             byte[] body = document.text().getBytes(UTF_8);
             // As a Kubernetes API server does, whose keys have a type of their own.
             boolean accepted = String.valueOf(exchange.getRequestHeaders().getFirst("accept"))
-                    .contains(path.equals("/keys") ? "application/jwk-set+json"
+                    .contains(path.equals("/keys")
+                            ? "application/jwk-set+json"
                             : "application/json");
             exchange.sendResponseHeaders(down ? 503 : accepted ? 200 : 406, body.length);
             exchange.getResponseBody().write(body);
