@@ -1,4 +1,4 @@
-/** What each tenant asked for in each bucket, and what the stores were asked for it. */
+/** Counts of each tenant's requests by bucket, and of the stores' work for them. */
 @NullMarked
 package io.railhead.gateway.accounting;
 

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A policy variable, {@code ${NAME}}: its value is taken as it is, without wildcards. */
 sealed interface Variable {
-    /** What the names of claims follow in a variable. */
+    /** The beginning of a variable that is a claim. */
     String CLAIM = "claim:";
 
     /** "" where the sender has none. */
@@ -30,7 +30,7 @@ sealed interface Variable {
         }
     }
 
-    /** What every sender has, and escapes, which stand for themselves. */
+    /** Variables that every sender has, and escapes, which stand for themselves. */
     enum Known implements Variable {
         PRINCIPAL("principal", "aws:username") {
             @Override

@@ -11,6 +11,7 @@ import io.railhead.gateway.s3.Guard;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.Request;
 import io.railhead.protocol.channel.RequestOperation;
 import io.railhead.rdma.channel.RequestChannel;
 import io.vertx.core.Context;
@@ -50,11 +51,11 @@ final class ChannelExchange implements ResponseSink {
      *            id again
      * @param rate charges the request's bytes to the caller's tenant
      */
-    ChannelExchange(int id, String bucket, RequestOperation operation, RequestChannel channel,
-            Context context, ChannelCounts counts, Consumer<Answer> onOver, LongConsumer rate) {
-        this.id = id;
-        this.bucket = bucket;
-        this.operation = operation;
+    ChannelExchange(Request request, RequestChannel channel, Context context,
+            ChannelCounts counts, Consumer<Answer> onOver, LongConsumer rate) {
+        id = request.id();
+        bucket = request.bucket();
+        operation = request.operation();
         this.channel = channel;
         this.context = context;
         this.counts = counts;

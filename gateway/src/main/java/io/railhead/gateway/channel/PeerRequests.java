@@ -205,8 +205,8 @@ final class PeerRequests {
         }
         int id = request.id();
         long arrivedAtNanos = System.nanoTime();
-        ChannelExchange exchange = new ChannelExchange(id, known.name().bucket(),
-                request.operation(), channel, context, counts, answer -> {
+        ChannelExchange exchange = new ChannelExchange(request, channel, context, counts,
+                answer -> {
                     outstanding.remove(id);
                     permit.close();
                     if (answer.isSuccess()) {

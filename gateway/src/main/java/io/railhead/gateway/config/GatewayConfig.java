@@ -107,7 +107,7 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
     }
 
     /**
-     * Whose tokens are exchanged.
+     * An issuer of tokens that are exchanged.
      *
      * @param issuer the {@code iss} of its tokens
      * @param jwks where its keys are; null if a file or the issuer's own document says so

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * access key is authenticated with it: one session's token does not fit another's access key.
  */
 final class CredentialSeal {
-    /** What the access keys of sessions begin with. */
+    /** The beginning of sessions' access keys. */
     static final String PREFIX = "RHS1";
     /** Longer tokens are none: the longest session policy and claims fit. */
     static final int MAX_TOKEN_CHARS = 8192;

@@ -23,7 +23,7 @@ import java.util.regex.Pattern;
 public record Role(String name, String issuer, Map<String, List<String>> claims,
         ClaimTemplate principal, ClaimTemplate tenant, BackendCredential backend,
         Set<InetAddress> gids, Permissions permissions, Duration maxSession) {
-    /** What the names of roles begin with where a policy or a log names principals too. */
+    /** The beginning of roles' names where a policy or a log names principals too. */
     public static final String PREFIX = "role/";
     /**
      * The characters of a claim's value that may stand in a name: none that logs, metrics, or
@@ -31,7 +31,7 @@ public record Role(String name, String issuer, Map<String, List<String>> claims,
      */
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._:@-]{1,128}");
 
-    /** What the role's principals may do at this gateway. */
+    /** The permissions of the role's principals at this gateway. */
     record Permissions(boolean rdmaGet, boolean rdmaPut, boolean admin) {}
 
     public Role {
