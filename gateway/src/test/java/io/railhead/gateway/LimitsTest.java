@@ -51,6 +51,7 @@ class LimitsTest {
             entry("browser form",
                     new Past("FormUploadIT", "MaxPostPreDataLengthExceededError")),
             entry("administration's calls", new Past("AdminAccessIT", "(4 << 20) + 1")),
+            entry("token exchange", new Past("StsIT", "20_001")),
             entry("bucket events", new Past("EventsIT", "repeat(300_000)")),
             entry("status line, and the line before a chunk",
                     new Past("StoreAnswersIT", "StoreAnswerMalformed")),
