@@ -234,6 +234,21 @@ class StsIT {
     }
 
     @Test
+    void exchangesAreAuditedWithoutTheirSecrets() {
+        gateway.restart(config(issuer) + "audit: {file: audit.jsonl}\n");
+        String token = pod();
+        Answer granted = assume("pods", token);
+        client(granted).get("/ml-a/object");
+        refused(assume("pods", token.replace('.', '_'), "RoleSessionName", "CaNaRy"),
+                "InvalidIdentityToken");
+        String stream = gateway.stopAndRead("audit.jsonl");
+        assertThat(stream).contains("identity_exchanged", "pods/ml-a.train",
+                "system:serviceaccount:ml-a:train", "identity_refused", "InvalidIdentityToken")
+                .doesNotContain(token, granted.element("SecretAccessKey"),
+                        granted.element("SessionToken"), "CaNaRy");
+    }
+
+    @Test
     void whoSignsIsToldWhoItIs() {
         TestClient pod = client(assume("pods", pod()));
         assertThat(identity(pod).element("Arn"))
