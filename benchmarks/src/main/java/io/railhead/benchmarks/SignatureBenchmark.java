@@ -88,11 +88,12 @@ public class SignatureBenchmark {
         authenticator = new Authenticator(credentials);
         byKey = signed(AwsCredentialsIdentity.create("AKIAIOSFODNN7EXAMPLE",
                 "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"));
-        AccessKey key = credentials.seal(new RoleSession("pods", "pod-1",
-                "system:serviceaccount:ml-a:train", CLOCK.instant(),
-                CLOCK.instant().plusSeconds(3600), Map.of("kubernetes.io/namespace", "ml-a",
-                        "kubernetes.io/serviceaccount/name", "train"),
-                null));
+        AccessKey key = credentials
+                .seal(new RoleSession("pods", RoleSession.hash("https://k8s"), "pod-1",
+                        "system:serviceaccount:ml-a:train", CLOCK.instant(),
+                        CLOCK.instant().plusSeconds(3600), Map.of("kubernetes.io/namespace", "ml-a",
+                                "kubernetes.io/serviceaccount/name", "train"),
+                        null));
         bySession = signed(AwsSessionCredentialsIdentity.create(key.id(), key.secret().reveal(),
                 Objects.requireNonNull(key.sessionToken()).reveal()));
         if (!(staticKey() instanceof Authentication.Signed)

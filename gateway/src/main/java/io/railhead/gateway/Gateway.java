@@ -83,8 +83,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -170,6 +172,7 @@ public final class Gateway implements AutoCloseable, Readiness {
             AuthorizationCache authorizationCache = new AuthorizationCache(nanoClock, cache,
                     metrics);
             credentials.tell(refusal -> files.count("credentials", refusal));
+            credentials.tellOfKeys(refusal -> files.count("session_keys", refusal));
             credentials.onChange(change -> KeyChanges.tell(change, audit));
             credentials.onChange(change -> revoke(change, authorizationCache, clientSessions));
             HeapPressure heap = new HeapPressure(HeapWatch::heldAfterCollection,
@@ -394,10 +397,10 @@ public final class Gateway implements AutoCloseable, Readiness {
 
     private static void revoke(CredentialChange change, AuthorizationCache authorizationCache,
             ClientSessions clientSessions) {
-        List.of(change.vanished(), change.changed()).forEach(names -> names.forEach(name -> {
-            authorizationCache.revokeAll(name);
-            clientSessions.revoke(name);
-        }));
+        Set<String> names = new HashSet<>(change.vanished());
+        names.addAll(change.changed());
+        names.forEach(clientSessions::revoke);
+        authorizationCache.revokeAll(names);
     }
 
     /**

@@ -34,7 +34,7 @@ final class WatchedFiles {
     WatchedFiles(Metrics metrics) {
         this.metrics = metrics;
         // An alert needs a 0 before the first 1.
-        for (String setting : List.of("credentials", "policy", "tls", "health_tls",
+        for (String setting : List.of("credentials", "session_keys", "policy", "tls", "health_tls",
                 "admin_tls", "events", "config")) {
             metrics.fileReloads.labels(setting, "refused");
             metrics.fileRefused.labels(setting);

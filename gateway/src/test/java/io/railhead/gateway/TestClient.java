@@ -86,6 +86,11 @@ public final class TestClient {
                 + signed.substring(digit + 1);
     }
 
+    /** The same client of another port. */
+    public TestClient at(URI other) {
+        return new TestClient(() -> other, identity, http);
+    }
+
     public TestClient at(Clock otherClock) {
         TestClient other = new TestClient(endpoint, identity, http);
         other.clock = otherClock;

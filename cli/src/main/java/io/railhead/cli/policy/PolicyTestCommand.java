@@ -135,7 +135,7 @@ final class PolicyTestCommand implements Callable<Integer> {
     private RequestSource alone() {
         if (role != null) {
             return session(principal == null ? role : principal,
-                    tenant == null ? "default" : tenant, claimed(role, claims));
+                    tenant == null ? "default" : tenant, claimed(role, "", claims));
         }
         return principal == null
                 ? RequestSource.anonymous(from, tls)
@@ -178,7 +178,8 @@ final class PolicyTestCommand implements Callable<Integer> {
             throw new ConfigException("'" + name + "' is no role of " + file);
         }
         try {
-            RoleSession session = claimed(name, known.require(new Claims(claims)));
+            RoleSession session = claimed(known.name(), known.issuer(),
+                    known.require(new Claims(claims)));
             Principal assumed = known.principal(session.claims());
             if (credentials.principalOf(session) == null) {
                 throw new ConfigException("sessions like this are revoked in " + file);
@@ -189,9 +190,10 @@ final class PolicyTestCommand implements Callable<Integer> {
         }
     }
 
-    private static RoleSession claimed(String role, Map<String, String> claims) {
+    private static RoleSession claimed(String role, String issuer, Map<String, String> claims) {
         Instant now = Instant.now();
-        return new RoleSession(role, "policy-test", claims.getOrDefault("sub", ""), now,
+        return new RoleSession(role, RoleSession.hash(issuer), "policy-test",
+                claims.getOrDefault("sub", ""), now,
                 now.plusSeconds(1), claims, null);
     }
 

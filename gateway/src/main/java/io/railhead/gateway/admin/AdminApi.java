@@ -139,6 +139,10 @@ public final class AdminApi implements AutoCloseable {
                 throw new S3Refusal(S3Error.ACCESS_DENIED, "Principal " + principal
                         + " is no administrator (admin: true in the credentials file).");
             }
+            if (signed.session() != null && signed.session().policy() != null) {
+                throw new S3Refusal(S3Error.ACCESS_DENIED,
+                        "A session with a policy of its own makes no administrative calls.");
+            }
             if (!(signed.payload() instanceof PayloadSigning.Digest)) {
                 throw new S3Refusal(S3Error.INVALID_REQUEST,
                         "A call's body must be signed: x-amz-content-sha256 must be its hash.");

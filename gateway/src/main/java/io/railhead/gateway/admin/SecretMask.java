@@ -17,8 +17,9 @@ public final class SecretMask {
             Pattern.compile("(?i)(X-Amz-(?:Signature|Security-Token)(?:=|%3D))[^&\\s\"'\\\\]+"),
             Pattern.compile("(?i)(\\bSignature=)[^,&\\s\"'\\\\]+"),
             Pattern.compile("(?i)(\\bauthorization\"?\\s*[:=]\\s*\"?)[^\"\\r\\n\\\\]+"),
-            Pattern.compile("(?i)(\\b(?:secret_?key|secret_access_key|session_?token|password|"
-                    + "passphrase|token|cookie)\"?\\s*[:=]\\s*\"?)[^\"\\s,}\\\\]+"),
+            Pattern.compile(
+                    "(?i)((?:\\b|_)(?:secret_?key|secret_?access_?key|session_?token|password|"
+                            + "passphrase|token|cookie)\"?\\s*[:=]\\s*\"?)[^\"\\s,}\\\\]+"),
             Pattern.compile("(://)[^/@\\s\"]+(?=@)"),
             Pattern.compile("(-----BEGIN [A-Z ]*PRIVATE KEY-----)[\\s\\S]*?(?=-----END|$)"));
 

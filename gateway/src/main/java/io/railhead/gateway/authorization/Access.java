@@ -13,10 +13,17 @@ import org.jspecify.annotations.Nullable;
  */
 public record Access(S3Action action, String bucket, @Nullable String key, @Nullable String prefix,
         @Nullable String delimiter) {
+    /** S3's bound in bytes; no character has less than one. */
+    private static final int MAX_KEY = 1024;
 
     /** Returns whether stores could read the key as so many others that no policy can decide. */
     boolean isAmbiguous() {
         return key != null && KeyReadings.hasDotSegment(key);
+    }
+
+    /** Returns whether the key is longer than S3 allows: no policy is matched with it. */
+    boolean isTooLong() {
+        return key != null && key.length() > MAX_KEY;
     }
 
     /**

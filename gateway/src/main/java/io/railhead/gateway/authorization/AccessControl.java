@@ -139,6 +139,9 @@ public final class AccessControl {
     }
 
     private void require(RequestSource requestSource, Access access) {
+        if (access.isTooLong()) {
+            throw new S3Refusal(S3Error.KEY_TOO_LONG);
+        }
         if (access.isAmbiguous()) {
             throw denied("unknown", "The gateway has a policy, and a key with a segment of dots"
                     + " could mean another's to the store.");
@@ -176,7 +179,8 @@ public final class AccessControl {
     /** The session's policy narrows the site's: both must allow. */
     private boolean isAllowed(RequestSource requestSource, Access access) {
         String narrowing = sessionPolicy(requestSource);
-        return (policy == null || allows(policy.current(), requestSource, access))
+        return !access.isTooLong()
+                && (policy == null || allows(policy.current(), requestSource, access))
                 && (narrowing == null
                         || allows(sessionPolicies.get(narrowing), requestSource, access));
     }

@@ -7,6 +7,7 @@ import io.railhead.cache.ObjectCache;
 import io.railhead.gateway.config.Rule;
 import io.railhead.gateway.metrics.Metrics;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.function.LongSupplier;
@@ -106,14 +107,17 @@ public final class AuthorizationCache {
     }
 
     /**
-     * Forgets all permissions of a principal, for example when its credential changes, and those
-     * that are being asked for now.
+     * Forgets all permissions of these principals, for example when their credentials change, and
+     * those that are being asked for now. Looks once at each grant, however many names there are.
      */
-    public void revokeAll(String principal) {
+    public void revokeAll(Set<String> principals) {
+        if (principals.isEmpty()) {
+            return;
+        }
         // Set first: a grant under way checks this time after it has put its own entry.
-        revokedAtNanos.put(principal, nanoClock.getAsLong());
+        principals.forEach(name -> revokedAtNanos.put(name, nanoClock.getAsLong()));
         grants.asMap()
                 .keySet()
-                .removeIf(authorizationKey -> authorizationKey.principal().equals(principal));
+                .removeIf(authorizationKey -> principals.contains(authorizationKey.principal()));
     }
 }

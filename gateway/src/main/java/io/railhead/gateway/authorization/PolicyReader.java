@@ -13,6 +13,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.function.Function;
 
 /**
  * Reads a policy in the supported subset of S3's policy language. Anything else in the file is
@@ -149,15 +150,16 @@ final class PolicyReader {
                         "'" + arn + "' must be \"*\", " + ARN + "BUCKET or " + ARN
                                 + "BUCKET/KEY");
             }
-            resources.add(wildcard(section, key, all ? arn : arn.substring(ARN.length())));
+            resources.add(wildcard(section, key, all ? arn : arn.substring(ARN.length()),
+                    Wildcard::parseResource));
         }
         return resources;
     }
 
-    private static Wildcard wildcard(Section section, String key, String text)
-            throws ConfigException {
+    private static Wildcard wildcard(Section section, String key, String text,
+            Function<String, Wildcard> parser) throws ConfigException {
         try {
-            return Wildcard.parse(text);
+            return parser.apply(text);
         } catch (IllegalArgumentException e) {
             throw section.problem(key, String.valueOf(e.getMessage()));
         }
@@ -213,7 +215,7 @@ final class PolicyReader {
         };
         List<Wildcard> patterns = new ArrayList<>();
         for (String text : line.textOrTexts(key)) {
-            Wildcard pattern = wildcard(line, key, text);
+            Wildcard pattern = wildcard(line, key, text, Wildcard::parse);
             if (!like && pattern.hasWildcards()) {
                 throw line.problem(key, "'" + text + "': wildcards need StringLike");
             }

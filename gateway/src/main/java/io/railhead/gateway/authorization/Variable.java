@@ -13,24 +13,33 @@ sealed interface Variable {
     /** "" where the sender has none. */
     String value(RequestSource source);
 
-    /** Null where the name is no variable's. */
-    static @Nullable Variable named(String name) {
+    /**
+     * @param inBucket whether it stands in a bucket's name
+     * @return null where the name is no variable's
+     */
+    static @Nullable Variable named(String name, boolean inBucket) {
         return name.startsWith(CLAIM) && name.length() > CLAIM.length()
-                ? new Claim(name.substring(CLAIM.length()))
+                ? new Claim(name.substring(CLAIM.length()), inBucket)
                 : Known.named(name);
     }
 
-    /** A claim of the token that the sender's role session was made for; the role names it. */
-    record Claim(String path) implements Variable {
+    /**
+     * A claim of the token that the sender's role session was made for; the role names it.
+     *
+     * @param inBucket whether it stands in a bucket's name, where a value with a slash would name
+     *            another bucket and a part of the key
+     */
+    record Claim(String path, boolean inBucket) implements Variable {
 
         @Override
         public String value(RequestSource source) {
             RoleSession session = source.session();
-            return session == null ? "" : session.claims().getOrDefault(path, "");
+            String value = session == null ? "" : session.claims().getOrDefault(path, "");
+            return inBucket && value.indexOf('/') >= 0 ? "" : value;
         }
     }
 
-    /** Variables that every sender has, and escapes, which stand for themselves. */
+    /** Variables that every sender has. */
     enum Known implements Variable {
         PRINCIPAL("principal", "aws:username") {
             @Override
@@ -43,10 +52,7 @@ sealed interface Variable {
             public String value(RequestSource source) {
                 return source.tenant();
             }
-        },
-        STAR("*", "*"),
-        QUESTION_MARK("?", "?"),
-        DOLLAR("$", "$");
+        };
 
         private final String name;
         /** Another spelling; the name itself where there is none. */
@@ -55,11 +61,6 @@ sealed interface Variable {
         Known(String name, String alias) {
             this.name = name;
             this.alias = alias;
-        }
-
-        @Override
-        public String value(RequestSource source) {
-            return name;
         }
 
         private static @Nullable Variable named(String name) {

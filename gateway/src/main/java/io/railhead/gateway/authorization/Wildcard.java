@@ -13,6 +13,11 @@ import org.jspecify.annotations.Nullable;
  */
 record Wildcard(List<String> literals, List<Variable> variables) {
     private static final RequestSource NOBODY = RequestSource.anonymous(null, false);
+    /** More variables than a path has parts; each costs time at every character. */
+    private static final int MAX_VARIABLES = 4;
+    /** Stand in literals for a star and a question mark that are no wildcards. */
+    private static final char STAR = '\uE000';
+    private static final char QUESTION_MARK = '\uE001';
     /** Beyond all characters: a wildcard of a literal, which no variable's value has. */
     private static final int ANY = 1 << 16;
     private static final int ONE = ANY + 1;
@@ -24,23 +29,59 @@ record Wildcard(List<String> literals, List<Variable> variables) {
 
     /** @throws IllegalArgumentException for a variable that is not known, or does not end */
     static Wildcard parse(String text) {
+        return parse(text, false);
+    }
+
+    /** Parses {@code bucket/key}: no claim's value reaches from the bucket into the key. */
+    static Wildcard parseResource(String text) {
+        return parse(text, true);
+    }
+
+    private static Wildcard parse(String text, boolean isResource) {
+        if (text.indexOf(STAR) >= 0 || text.indexOf(QUESTION_MARK) >= 0) {
+            throw new IllegalArgumentException("'" + text + "' has a character for private use");
+        }
         List<String> literals = new ArrayList<>();
         List<Variable> variables = new ArrayList<>();
+        StringBuilder literal = new StringBuilder();
         int from = 0;
         for (int at = text.indexOf("${"); at >= 0; at = text.indexOf("${", from)) {
             int end = text.indexOf('}', at);
             String name = text.substring(at + 2, end < 0 ? text.length() : end);
-            Variable variable = end < 0 ? null : Variable.named(name);
+            boolean inBucket = isResource && text.lastIndexOf('/', at) < 0;
+            Variable variable = end < 0 ? null : Variable.named(name, inBucket);
+            literal.append(text, from, at);
+            from = end + 1;
+            if (end >= 0 && appendEscape(literal, name)) {
+                continue;
+            }
             if (variable == null) {
                 throw new IllegalArgumentException("'" + text + "': '" + name + "' is no variable;"
                         + " there are ${principal}, ${tenant}, ${claim:NAME}, ${*}, ${?} and ${$}");
             }
-            literals.add(text.substring(from, at));
+            literals.add(literal.toString());
+            literal.setLength(0);
             variables.add(variable);
-            from = end + 1;
         }
-        literals.add(text.substring(from));
+        if (variables.size() > MAX_VARIABLES) {
+            throw new IllegalArgumentException(
+                    "'" + text + "' has more than " + MAX_VARIABLES + " variables");
+        }
+        literals.add(literal.append(text, from, text.length()).toString());
         return new Wildcard(literals, variables);
+    }
+
+    /** Appends the character that an escape stands for; false if the name is none's. */
+    private static boolean appendEscape(StringBuilder literal, String name) {
+        switch (name) {
+            case "*" -> literal.append(STAR);
+            case "?" -> literal.append(QUESTION_MARK);
+            case "$" -> literal.append('$');
+            default -> {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** A pattern without variables. */
@@ -121,7 +162,13 @@ record Wildcard(List<String> literals, List<Variable> variables) {
             String literal = literals.get(i);
             if (left < literal.length()) {
                 char c = literal.charAt(left);
-                return c == '*' ? ANY : c == '?' ? ONE : c;
+                return switch (c) {
+                    case '*' -> ANY;
+                    case '?' -> ONE;
+                    case STAR -> '*';
+                    case QUESTION_MARK -> '?';
+                    default -> c;
+                };
             }
             left -= literal.length();
             String value = variables.get(i).value(source);

@@ -22,7 +22,8 @@ public final class JsonFile {
         try {
             return Section.root(name, MAPPER.readTree(content));
         } catch (JsonProcessingException e) {
-            throw new ConfigException(name + ":" + e.getLocation().getLineNr() + ": "
+            throw new ConfigException(name
+                    + (e.getLocation() == null ? "" : ":" + e.getLocation().getLineNr()) + ": "
                     + e.getOriginalMessage());
         } catch (IOException e) {
             throw new ConfigException(name + ": cannot be read: " + e.getMessage());

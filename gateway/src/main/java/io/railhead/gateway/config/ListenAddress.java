@@ -1,5 +1,7 @@
 package io.railhead.gateway.config;
 
+import java.util.regex.Pattern;
+
 /**
  * The address that a listener binds.
  *
@@ -7,6 +9,8 @@ package io.railhead.gateway.config;
  * @param port 0 lets the system choose
  */
 public record ListenAddress(String host, int port) {
+    private static final Pattern LOOPBACK = Pattern
+            .compile("127(\\.[0-9]{1,3}){3}|::1|localhost");
 
     /** Parses host:port. Throws IllegalArgumentException that names the fault. */
     public static ListenAddress parse(String text) {
@@ -40,6 +44,11 @@ public record ListenAddress(String host, int port) {
 
     /** Returns whether only processes of this host can connect. */
     public boolean isOfThisHost() {
-        return host.startsWith("127.") || host.equals("::1") || host.equals("localhost");
+        return isOfThisHost(host);
+    }
+
+    /** Returns whether a host's name or address always means this host. */
+    public static boolean isOfThisHost(String host) {
+        return LOOPBACK.matcher(host).matches();
     }
 }

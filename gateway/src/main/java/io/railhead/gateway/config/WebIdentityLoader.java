@@ -83,7 +83,7 @@ final class WebIdentityLoader {
         try {
             URI uri = new URI(text);
             boolean isHere = "http".equals(uri.getScheme()) && uri.getHost() != null
-                    && (uri.getHost().equals("localhost") || uri.getHost().startsWith("127."));
+                    && ListenAddress.isOfThisHost(uri.getHost());
             if (uri.getHost() != null && ("https".equals(uri.getScheme()) || isHere)) {
                 return uri;
             }

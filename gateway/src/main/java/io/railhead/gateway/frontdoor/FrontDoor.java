@@ -89,7 +89,8 @@ public final class FrontDoor {
         DialectPath dialect = paths.dialect(head, address);
         UnsignedEndpoint sts = paths.stsOf(head, address);
         if (sts != null) {
-            sts.handle(httpExchange, head);
+            enter(httpExchange, new Authentication.Anonymous(), fairScheduler,
+                    () -> sts.handle(httpExchange, head));
         } else if (paths.isInternal(head, address)) {
             own(httpExchange, head, fairScheduler);
         } else if (dialect != null) {

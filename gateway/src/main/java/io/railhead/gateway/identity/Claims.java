@@ -3,6 +3,7 @@ package io.railhead.gateway.identity;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The claims of a verified token. A path names a claim within others, as in
@@ -33,7 +34,10 @@ public final class Claims {
         return List.of();
     }
 
-    private static List<String> texts(Object value) {
+    private static List<String> texts(@Nullable Object value) {
+        if (value == null) {
+            return List.of();
+        }
         List<String> texts = new ArrayList<>();
         for (Object element : value instanceof List<?> list ? list : List.of(value)) {
             if (element instanceof String || element instanceof Number

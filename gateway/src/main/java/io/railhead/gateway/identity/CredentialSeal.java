@@ -99,6 +99,11 @@ final class CredentialSeal {
                 + " makes one");
     }
 
+    /** Returns what changes with the keys, and with nothing else. */
+    Object generation() {
+        return keys;
+    }
+
     /** Takes the other's keys. Tokens that only a former key opens are none from now on. */
     void replace(CredentialSeal other) {
         keys = other.keys;

@@ -41,8 +41,17 @@ public final class CredentialStore implements AutoCloseable {
     private final List<Consumer<CredentialChange>> listeners = new CopyOnWriteArrayList<>();
     private volatile Credentials current = Credentials.NONE;
 
-    /** @param under the content that the session's principal follows from */
-    private record Opened(Credentials under, Identity identity) {}
+    /**
+     * @param under the content that the session's principal follows from
+     * @param generation the seal's, read before the session was opened
+     */
+    private record Opened(Credentials under, Object generation, Identity identity) {
+
+        @SuppressWarnings("ReferenceEquality")
+        boolean holds(Credentials now, CredentialSeal seal) {
+            return under == now && generation == seal.generation();
+        }
+    }
 
     @FunctionalInterface
     private interface Parser {
@@ -121,14 +130,15 @@ public final class CredentialStore implements AutoCloseable {
             return null;
         }
         Credentials under = current;
+        Object generation = keys.generation();
         Opened known = opened.getIfPresent(token);
-        if (known == null || known.under() != under) {
+        if (known == null || !known.holds(under, keys)) {
             AccessKey key = keys.open(accessKeyId, token);
             Identity identity = key == null ? null : identity(under, key);
             if (identity == null) {
                 return null;
             }
-            known = new Opened(under, identity);
+            known = new Opened(under, generation, identity);
             opened.put(token, known);
         }
         return known.identity().key().id().equals(accessKeyId) ? known.identity() : null;
@@ -308,6 +318,12 @@ public final class CredentialStore implements AutoCloseable {
         if (file != null) {
             file.tell(listener);
         }
+    }
+
+    /**
+     * Sets the listener that learns of each changed file of session keys whether it is in force.
+     */
+    public void tellOfKeys(FileWatch.Outcome listener) {
         if (sealKeys != null) {
             sealKeys.tell(listener);
         }

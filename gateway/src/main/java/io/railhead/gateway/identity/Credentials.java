@@ -210,7 +210,7 @@ final class Credentials {
     @Nullable
     Principal principalOf(RoleSession session) {
         Role role = roles.get(session.role());
-        if (role == null) {
+        if (role == null || !role.gives(session)) {
             return null;
         }
         try {

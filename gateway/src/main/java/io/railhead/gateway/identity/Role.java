@@ -58,6 +58,11 @@ public record Role(String name, String issuer, Map<String, List<String>> claims,
             for (String path : template.paths()) {
                 found.put(path, single(path, token));
             }
+            String ambiguous = template.ambiguous(found);
+            if (ambiguous != null) {
+                throw new ClaimException("the token's claim " + ambiguous + " has the character"
+                        + " that parts it from the next one in names of role " + name);
+            }
         }
         return found;
     }
@@ -75,6 +80,12 @@ public record Role(String name, String issuer, Map<String, List<String>> claims,
                     + " has characters that a principal's name must not have");
         }
         return value;
+    }
+
+    /** Returns whether a session has this role's issuer, and a life that the role gives. */
+    boolean gives(RoleSession session) {
+        return session.issuer() == RoleSession.hash(issuer)
+                && !session.expiresAt().isAfter(session.issuedAt().plus(maxSession));
     }
 
     private static boolean isAnyOf(List<String> patterns, String value) {

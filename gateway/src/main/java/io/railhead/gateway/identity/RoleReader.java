@@ -48,6 +48,10 @@ final class RoleReader {
                         section.flag("rdma_put", false), section.flag("admin", false)),
                 maxSession(section));
         section.close();
+        if (!role.principal().paths().containsAll(role.tenant().paths())) {
+            throw section.problem("principal", "must name each claim that tenant names: "
+                    + "principals of two tenants would have one name");
+        }
         return role;
     }
 

@@ -20,6 +20,7 @@ final class RoleSessionCodec {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (DataOutputStream out = new DataOutputStream(bytes)) {
             out.writeUTF(session.role());
+            out.writeLong(session.issuer());
             out.writeUTF(session.name());
             out.writeUTF(session.subject());
             out.writeInt((int) session.issuedAt().getEpochSecond());
@@ -41,6 +42,7 @@ final class RoleSessionCodec {
     static RoleSession decode(byte[] bytes) {
         try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes))) {
             String role = in.readUTF();
+            long issuer = in.readLong();
             String name = in.readUTF();
             String subject = in.readUTF();
             Instant issuedAt = seconds(in);
@@ -49,7 +51,8 @@ final class RoleSessionCodec {
             for (int left = in.readUnsignedByte(); left > 0; left--) {
                 claims.put(in.readUTF(), in.readUTF());
             }
-            return new RoleSession(role, name, subject, issuedAt, expiresAt, claims, policy(in));
+            return new RoleSession(role, issuer, name, subject, issuedAt, expiresAt, claims,
+                    policy(in));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

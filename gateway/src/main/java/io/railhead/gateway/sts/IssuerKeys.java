@@ -8,6 +8,7 @@ import com.nimbusds.jose.jwk.source.JWKSetUnavailableException;
 import com.nimbusds.jose.proc.SecurityContext;
 import io.railhead.backend.aws.PrivateAuthority;
 import io.railhead.gateway.config.GatewayConfig.Issuer;
+import io.railhead.gateway.config.ListenAddress;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -21,6 +22,10 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.text.ParseException;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
@@ -67,9 +72,13 @@ final class IssuerKeys implements JWKSetSource<SecurityContext> {
     }
 
     private String fetched() throws IOException, GeneralSecurityException, InterruptedException {
-        try (HttpClient http = client()) {
+        HttpClient http = client();
+        try {
             URI keys = issuer.jwks();
             return get(http, keys == null ? discovered(http) : keys);
+        } finally {
+            // Ends an answer that stalls; close() would wait for it.
+            http.shutdownNow();
         }
     }
 
@@ -107,7 +116,7 @@ final class IssuerKeys implements JWKSetSource<SecurityContext> {
 
     private static boolean isHere(URI keys) {
         String host = keys.getHost();
-        return host != null && (host.equals("localhost") || host.startsWith("127."));
+        return host != null && ListenAddress.isOfThisHost(host);
     }
 
     private String get(HttpClient http, URI uri) throws IOException, InterruptedException {
@@ -118,12 +127,24 @@ final class IssuerKeys implements JWKSetSource<SecurityContext> {
         if (token != null) {
             request.header("authorization", "Bearer " + content(token));
         }
-        HttpResponse<String> response = http.send(request.build(),
-                BodyHandlers.limiting(BodyHandlers.ofString(), MAX_BYTES));
+        HttpResponse<String> response = within(http.sendAsync(request.build(),
+                BodyHandlers.limiting(BodyHandlers.ofString(), MAX_BYTES)));
         if (response.statusCode() != OK) {
             throw new IOException(uri + " answered " + response.statusCode());
         }
         return response.body();
+    }
+
+    /** Waits for the whole answer: the request's own timeout ends with the head. */
+    private static <T> T within(CompletableFuture<T> answer)
+            throws IOException, InterruptedException {
+        try {
+            return answer.get(ANSWER.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException e) {
+            throw new IOException(e.getCause());
+        } catch (TimeoutException e) {
+            throw new IOException("no answer within " + ANSWER.toSeconds() + " s", e);
+        }
     }
 
     @Override

@@ -83,9 +83,10 @@ final class RoleExchange {
                 throw invalid(unknown + " is not served");
             }
         }
-        String policy = policy(call);
         Duration wanted = duration(call);
         TokenVerifier.Verified token = verified(required(call, "WebIdentityToken"));
+        // Read after the token: who has none has nothing parsed.
+        String policy = policy(call);
         Role role = credentials.findRole(arn.role());
         if (role == null || !role.issuer().equals(token.issuer())) {
             throw denied("there is no role " + arn.role() + " for tokens of " + token.issuer(),
@@ -97,8 +98,8 @@ final class RoleExchange {
     private Exchanged session(RoleArn arn, Role role, String name, TokenVerifier.Verified token,
             @Nullable String policy, @Nullable Duration wanted) {
         Instant now = clock.instant().truncatedTo(ChronoUnit.SECONDS);
-        RoleSession session = new RoleSession(role.name(), name, token.subject(), now,
-                now.plus(life(role, wanted)), claims(role, token), policy);
+        RoleSession session = new RoleSession(role.name(), RoleSession.hash(role.issuer()), name,
+                token.subject(), now, now.plus(life(role, wanted)), claims(role, token), policy);
         Principal principal = credentials.principalOf(session);
         if (principal == null) {
             throw denied("sessions like this are revoked", null);
@@ -108,6 +109,7 @@ final class RoleExchange {
             throw new StsRefusal(Code.PACKED_POLICY_TOO_LARGE,
                     "Policy and claims together are too long for a session token.");
         }
+        Objects.requireNonNull(verifiers.get(token.issuer())).use(token);
         return new Exchanged(key, session, principal, arn.account(), token);
     }
 

@@ -25,6 +25,7 @@ import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Semaphore;
 import java.util.stream.Collectors;
 
 /**
@@ -39,20 +40,27 @@ final class TokenVerifier {
     /** Tokens with made-up key ids cannot have the keys fetched more often. */
     private static final long BETWEEN_FETCHES_MILLIS = Duration.ofSeconds(10).toMillis();
     private static final long OUTAGE_MILLIS = Duration.ofHours(24).toMillis();
+    /** The exchanges of one issuer's tokens at a time: one that stalls stops no other's. */
+    private static final int MAX_CALLS = 16;
     /** The tokens that are remembered as used; a flood must come from the issuer itself. */
     private static final int MAX_USED = 1 << 20;
     private static final Duration LONGEST_USED = Duration.ofDays(1);
 
     private final Issuer issuer;
+    private final Semaphore calls = new Semaphore(MAX_CALLS);
     private final DefaultJWTProcessor<SecurityContext> processor = new DefaultJWTProcessor<>();
     /** By {@code jti}, where tokens are used once. */
     private final Cache<String, Boolean> used = Caffeine.newBuilder()
             .maximumSize(MAX_USED)
-            .expireAfterWrite(LONGEST_USED)
+            .expireAfterWrite(LONGEST_USED.multipliedBy(2))
             .build();
 
-    /** The facts of a valid token. */
-    record Verified(String issuer, String subject, String audience, Claims claims) {}
+    /**
+     * The facts of a valid token.
+     *
+     * @param id the {@code jti}; "" if it does not matter
+     */
+    record Verified(String issuer, String subject, String audience, String id, Claims claims) {}
 
     TokenVerifier(Issuer issuer) {
         this.issuer = issuer;
@@ -80,14 +88,26 @@ final class TokenVerifier {
 
     /** Throws {@link StsRefusal} for a token that must not be exchanged. */
     Verified verify(SignedJWT token) {
-        JWTClaimsSet claims = claims(token);
-        requireIssued(claims);
-        if (issuer.singleUse() && used.asMap().putIfAbsent(claims.getJWTID(), true) != null) {
+        if (!calls.tryAcquire()) {
+            throw new StsRefusal(Code.THROTTLING, "Rate exceeded");
+        }
+        try {
+            JWTClaimsSet claims = claims(token);
+            requireTimes(claims);
+            return new Verified(issuer.issuer(), claims.getSubject(),
+                    audience(claims.getAudience()), issuer.singleUse() ? claims.getJWTID() : "",
+                    new Claims(claims.getClaims()));
+        } finally {
+            calls.release();
+        }
+    }
+
+    /** Marks a token as exchanged; throws {@link StsRefusal} if it may not be again. */
+    void use(Verified token) {
+        if (issuer.singleUse() && used.asMap().putIfAbsent(token.id(), true) != null) {
             throw new StsRefusal(Code.INVALID_IDENTITY_TOKEN,
                     "The token has been exchanged before, and may be exchanged once.");
         }
-        return new Verified(issuer.issuer(), claims.getSubject(), audience(claims.getAudience()),
-                new Claims(claims.getClaims()));
     }
 
     private JWTClaimsSet claims(SignedJWT token) {
@@ -110,11 +130,24 @@ final class TokenVerifier {
         }
     }
 
-    /** A token from the future is an issuer's fault, or a forger's guess. */
-    private void requireIssued(JWTClaimsSet claims) {
+    /**
+     * Requires what the library takes for present when it is null, and times that make sense: a
+     * token from the future is an issuer's fault, or a forger's guess.
+     */
+    private void requireTimes(JWTClaimsSet claims) {
+        if (claims.getSubject() == null || claims.getExpirationTime() == null
+                || (issuer.singleUse() && claims.getJWTID() == null)) {
+            throw new StsRefusal(Code.INVALID_IDENTITY_TOKEN,
+                    "The token needs sub and exp, and jti if it may be exchanged once.");
+        }
         Instant latest = Instant.now().plus(issuer.clockSkew());
         if (claims.getIssueTime() != null && claims.getIssueTime().toInstant().isAfter(latest)) {
             throw new StsRefusal(Code.INVALID_IDENTITY_TOKEN, "The token is not valid yet.");
+        }
+        if (issuer.singleUse()
+                && claims.getExpirationTime().toInstant().isAfter(latest.plus(LONGEST_USED))) {
+            throw new StsRefusal(Code.INVALID_IDENTITY_TOKEN,
+                    "The token lives longer than a day, and may be exchanged once.");
         }
     }
 

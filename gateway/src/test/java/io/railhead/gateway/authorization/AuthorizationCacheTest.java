@@ -13,6 +13,7 @@ import io.railhead.gateway.config.Freshness;
 import io.railhead.gateway.config.Rule;
 import io.railhead.gateway.metrics.Metrics;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -45,7 +46,7 @@ final class AuthorizationCacheTest {
         long asked = nanos.incrementAndGet();
         authorizationCache.grant(GRANT, asked, cache.writes().epoch(ID));
         assertThat(authorizationCache.isGranted(GRANT, RULE)).isTrue();
-        authorizationCache.revokeAll("p");
+        authorizationCache.revokeAll(Set.of("p"));
         assertThat(authorizationCache.isGranted(GRANT, RULE)).isFalse();
         authorizationCache.grant(GRANT, asked, cache.writes().epoch(ID));
         assertThat(authorizationCache.isGranted(GRANT, RULE)).isFalse();

@@ -254,6 +254,7 @@ class PolicyTest {
             "'Resource': 'b/*'              | Statement[0].Resource: 'b/*' must be \"*\", arn:aws",
             "'Resource': 'arn:aws:s3:::'    | Statement[0].Resource: 'arn:aws:s3:::' must be",
             "'Resource': 'arn:aws:s3:::b/${aws:userid}' | 'aws:userid' is no variable; there are ${princ",
+            "'Resource': 'arn:aws:s3:::${tenant}/${tenant}/${tenant}/${tenant}/${tenant}' | more than 4",
             "'NotResource': '*'             | Statement[0].Resource: needs either Resource or Not",
             "'Sid': 5                       | Statement[0].Sid: must be text",
             "'Condition': {'Equals': {'s3:prefix': 'a'}} | Condition.Equals: is not one of StringE",

@@ -337,8 +337,8 @@ class StsIT {
     /** As every gateway with the key could have sealed it. */
     private AccessKey sealed(Instant expiresAt) {
         return gateway.credentials()
-                .seal(new RoleSession("fixed", "old", "system:serviceaccount:ops:x",
-                        Instant.now().minusSeconds(3600), expiresAt,
+                .seal(new RoleSession("fixed", RoleSession.hash(issuer.name()), "old",
+                        "system:serviceaccount:ops:x", expiresAt.minusSeconds(900), expiresAt,
                         Map.of("sub", "system:serviceaccount:ops:x"), null));
     }
 
@@ -552,6 +552,55 @@ class StsIT {
         refused(assume("pods", pod(), field, value), "ValidationError");
     }
 
+    /** Who has no token has nothing parsed, and nesting is no way to a stack trace. */
+    @Test
+    void attackNestedPolicy() {
+        String nested = "[".repeat(2000);
+        refused(assume("pods", pod(), "Policy", nested), "MalformedPolicyDocument");
+        refused(assume("pods", "x", "Policy", nested), "InvalidIdentityToken");
+    }
+
+    @Test
+    void attackClaimsThatAreNull() {
+        for (String name : List.of("exp", "sub", "groups", "kubernetes.io")) {
+            String token = issuer.withNull("ml-a", "train", name);
+            refused(assume("pods", token), name.length() == 3
+                    ? "InvalidIdentityToken"
+                    : "AccessDenied");
+        }
+    }
+
+    @Test
+    void aShorterLifeOrAnotherIssuerEndsWhatTheRoleWouldNotGive() throws IOException {
+        Answer credentials = assume("pods", pod());
+        rewrite(roles(issuer, "").replace("tenant: \"${kubernetes.io/namespace}\"",
+                "tenant: \"${kubernetes.io/namespace}\"\n    max_session: 15m"));
+        assertThat(code(client(credentials).get("/ml-a/object"))).isEqualTo("InvalidToken");
+        AccessKey other = gateway.credentials()
+                .seal(new RoleSession("fixed", RoleSession.hash("https://other"), "old",
+                        "system:serviceaccount:ops:x", Instant.now(),
+                        Instant.now().plusSeconds(900),
+                        Map.of("sub", "system:serviceaccount:ops:x"), null));
+        assertThat(gateway.credentials().findAgain(other)).isNull();
+    }
+
+    @Test
+    void aSessionWithAPolicyAdministersNothing() throws IOException {
+        rewrite(roles(issuer, "").replace("max_session: 30m", "admin: true"));
+        TestClient admin = client(assume("fixed", ops()));
+        TestClient narrowed = client(assume("fixed", ops(), "Policy", """
+                {"Version": "2012-10-17", "Statement": {"Effect": "Allow",
+                 "Action": "s3:GetObject", "Resource": "*"}}"""));
+        assertThat(pins(admin)).isEqualTo(200);
+        assertThat(pins(narrowed)).isEqualTo(403);
+    }
+
+    private int pins(TestClient client) {
+        return client.at(gateway.admin())
+                .send("POST", "/.railhead/admin/pins", "{}".getBytes(UTF_8))
+                .statusCode();
+    }
+
     @Test
     void aMalformedTokenOrPolicyIsRefused() {
         for (String token : List.of("x", "a.b.c", "..", pod() + ".x", "{}", "é.é.é")) {
@@ -609,6 +658,12 @@ class StsIT {
         assertThat(assume("pods", token).status()).isEqualTo(200);
         refused(assume("pods", token), "InvalidIdentityToken");
         refused(assume("pods", pod()), "InvalidIdentityToken");
+        String other = issuer.token("ml-a", "train", claims -> claims.jwtID("two"));
+        refused(assume("nobody", other), "AccessDenied");
+        assertThat(assume("pods", other).status()).as("not used by a mistake").isEqualTo(200);
+        refused(assume("pods", issuer.token("ml-a", "train", claims -> claims.jwtID("three")
+                .expirationTime(Date.from(Instant.now().plus(Duration.ofDays(2)))))),
+                "InvalidIdentityToken");
     }
 
     @Test

@@ -5,11 +5,14 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.nimbusds.jose.JOSEException;
 import com.nimbusds.jose.JWSAlgorithm;
 import com.nimbusds.jose.JWSHeader;
+import com.nimbusds.jose.JWSObject;
+import com.nimbusds.jose.Payload;
 import com.nimbusds.jose.crypto.ECDSASigner;
 import com.nimbusds.jose.jwk.Curve;
 import com.nimbusds.jose.jwk.ECKey;
 import com.nimbusds.jose.jwk.JWKSet;
 import com.nimbusds.jose.jwk.gen.ECKeyGenerator;
+import com.nimbusds.jose.util.JSONObjectUtils;
 import com.nimbusds.jwt.JWTClaimsSet;
 import com.nimbusds.jwt.SignedJWT;
 import com.sun.net.httpserver.HttpServer;
@@ -20,8 +23,10 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Date;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 
@@ -33,6 +38,8 @@ final class TestIssuer implements AutoCloseable {
     private final AtomicInteger fetches = new AtomicInteger();
     private volatile ECKey key = key("first");
     private volatile boolean down;
+    private final CountDownLatch stalled = new CountDownLatch(1);
+    private volatile boolean stalls;
 
     TestIssuer() {
         try {
@@ -58,14 +65,33 @@ final class TestIssuer implements AutoCloseable {
         server.createContext(path, exchange -> {
             byte[] body = document.text().getBytes(UTF_8);
             // As a Kubernetes API server does, whose keys have a type of their own.
-            boolean accepted = String.valueOf(exchange.getRequestHeaders().getFirst("accept"))
-                    .contains(path.equals("/keys")
+            String accept = exchange.getRequestHeaders().getFirst("accept");
+            boolean accepted = accept == null || accept.contains("*/*")
+                    || accept.contains(path.equals("/keys")
                             ? "application/jwk-set+json"
                             : "application/json");
             exchange.sendResponseHeaders(down ? 503 : accepted ? 200 : 406, body.length);
+            if (stalls) {
+                exchange.getResponseBody().write(body, 0, 1);
+                exchange.getResponseBody().flush();
+                awaitEnd();
+            }
             exchange.getResponseBody().write(body);
             exchange.close();
         });
+    }
+
+    private void awaitEnd() {
+        try {
+            stalled.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** From now on answers stop after their first byte. */
+    void stall() {
+        stalls = true;
     }
 
     static ECKey key(String id) {
@@ -108,6 +134,22 @@ final class TestIssuer implements AutoCloseable {
         return signed(key, change.apply(claims(namespace, account)).build());
     }
 
+    /** A token with one claim null, which no builder makes. */
+    String withNull(String namespace, String account, String claim) {
+        Map<String, Object> claims = new HashMap<>(
+                claims(namespace, account).build().toJSONObject());
+        claims.put(claim, null);
+        try {
+            JWSObject token = new JWSObject(
+                    new JWSHeader.Builder(JWSAlgorithm.ES256).keyID(key.getKeyID()).build(),
+                    new Payload(JSONObjectUtils.toJSONString(claims)));
+            token.sign(new ECDSASigner(key));
+            return token.serialize();
+        } catch (JOSEException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     JWTClaimsSet.Builder claims(String namespace, String account) {
         Instant now = Instant.now();
         return new JWTClaimsSet.Builder().issuer(name())
@@ -135,6 +177,7 @@ final class TestIssuer implements AutoCloseable {
 
     @Override
     public void close() {
+        stalled.countDown();
         server.stop(0);
     }
 }

@@ -56,7 +56,8 @@ class WebIdentityConfigTest {
     @Test
     void aTenantByClaimsCountsAsSeveral() throws Exception {
         try (CredentialStore store = open("web_identity: {issuers: [" + ISSUER + "]}",
-                "roles: [" + ROLE.replace("claims", "tenant: '${ns}', claims") + "]")) {
+                "roles: [" + ROLE.replace("claims", "principal: '${ns}', tenant: '${ns}', claims")
+                        + "]")) {
             assertThat(store.areOfSeveralTenants()).isTrue();
             assertThat(store.hasTenant("whatever")).isTrue();
         }
@@ -93,7 +94,12 @@ class WebIdentityConfigTest {
             "{name: a/b, issuer: 'https://k8s', claims: {sub: x}} | 'a/b' must be",
             "{name: role, issuer: 'https://k8s', claims: {sub: x}} | and not role",
             "{name: static, issuer: 'https://k8s', claims: {sub: x}} | is a principal's name",
-            "{name: pods, issuer: 'https://k8s', claims: {sub: x}, tenant: '${ns'} | as ${CLAIM}"})
+            "{name: pods, issuer: 'https://k8s', claims: {sub: x}, tenant: '${ns'} | as ${CLAIM}",
+            "{name: pods, issuer: 'https://k8s', claims: {sub: x}, principal: '${a}${b}'} | between",
+            "{name: p, issuer: 'https://k8s', claims: {sub: x}, tenant: '${ns}',"
+                    + " backend_credential: {provider: default}} | each claim that tenant names",
+            "{name: p, issuer: 'https://k8s', claims: {sub: x}, principal: '${sa}', tenant: '${ns}',"
+                    + " backend_credential: {provider: default}} | each claim that tenant names"})
     void aWrongRoleIsNamed(String role, String message) {
         refused("web_identity: {issuers: [" + ISSUER + "]}", """
                 principals: [{name: static/x, keys: [{access_key: A, secret_key: S}]}]

@@ -101,21 +101,21 @@ public final class DeleteObjects implements Operation {
         }
         reader.end(decoded -> append(body, decoded));
         byte[] document = body.getBytes();
-        // Parsing thousands of keys takes longer than an event loop may block.
+        // Parsing and judging a thousand keys takes longer than an event loop may block.
         httpExchange.attemptElsewhere(() -> {
             DeletionList list = DeletionList.parse(document);
+            Map<Boolean, List<DeletionList.Entry>> parts = list.entries()
+                    .stream()
+                    .collect(Collectors.partitioningBy(
+                            entry -> access.allowsDeletion(request, entry.deletion())));
             httpExchange.executor()
                     .execute(() -> httpExchange
-                            .goOn(() -> delete(httpExchange, request, list, raw)));
+                            .goOn(() -> delete(httpExchange, request, list, parts, raw)));
         });
     }
 
     private void delete(HttpExchange httpExchange, S3Request request, DeletionList list,
-            Buffer raw) {
-        Map<Boolean, List<DeletionList.Entry>> parts = list.entries()
-                .stream()
-                .collect(Collectors.partitioningBy(
-                        entry -> access.allowsDeletion(request, entry.deletion())));
+            Map<Boolean, List<DeletionList.Entry>> parts, Buffer raw) {
         List<DeletionList.Entry> asked = parts.getOrDefault(true, List.of());
         List<DeletionList.Entry> denied = parts.getOrDefault(false, List.of());
         if (!denied.isEmpty() && request.isPassedThrough()) {
