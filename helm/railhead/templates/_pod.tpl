@@ -258,21 +258,6 @@ spec:
                 - key: ca.crt
                   path: ca.crt
     {{- end }}
-    {{- if include "railhead.asksCluster" . }}
-    # The API server shows its keys to every service account, by the ClusterRole system:service-account-issuer-discovery.
-    - name: cluster
-      projected:
-        defaultMode: 0440
-        sources:
-          - serviceAccountToken:
-              path: token
-              expirationSeconds: 3600
-          - configMap:
-              name: kube-root-ca.crt
-              items:
-                - key: ca.crt
-                  path: ca.crt
-    {{- end }}
     {{- with .Values.dc.existingSecret }}
     - name: dc
       secret:

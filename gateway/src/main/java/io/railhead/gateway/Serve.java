@@ -109,6 +109,7 @@ public final class Serve {
             throws ConfigException {
         List<String> warnings = new ArrayList<>(config.warnings());
         warnings.addAll(ofAccess(config, credentials));
+        warnings.addAll(credentials.idleRevocations());
         List<String> proxies = IgnoredProxies.among(System.getenv().keySet(),
                 System.getProperties().stringPropertyNames());
         if (!proxies.isEmpty()) {
@@ -133,7 +134,7 @@ public final class Serve {
             return credentials.warnings();
         }
         try (PolicyFile file = PolicyFile.load(policy)) {
-            return file.warnings(credentials::isPrincipal);
+            return file.warnings(credentials::isPrincipal, credentials::isClaim);
         }
     }
 

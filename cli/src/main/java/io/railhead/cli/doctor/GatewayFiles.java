@@ -117,7 +117,8 @@ final class GatewayFiles {
     private static Finding policy(Path path, CredentialStore credentials) {
         String why = "the gateway refuses requests that the policy does not allow";
         try (PolicyFile file = PolicyFile.load(path)) {
-            List<String> warnings = file.warnings(credentials::isPrincipal);
+            List<String> warnings = file.warnings(credentials::isPrincipal,
+                    credentials::isClaim);
             return warnings.isEmpty() || credentials.isEmpty()
                     ? ok("policy", path + " is good", why)
                     : warn("policy", String.join("; ", warnings), why,

@@ -147,7 +147,10 @@ public final class AccessControl {
                     + " could mean another's to the store.");
         }
         if (!isAllowed(requestSource, access)) {
-            throw denied(access.action().policyName(), "The gateway's policy does not allow "
+            boolean bySite = policy != null && !allows(policy.current(), requestSource, access);
+            throw denied(access.action().policyName(), (bySite
+                    ? "The gateway's policy"
+                    : "The session's own policy") + " does not allow "
                     + access.action().policyName() + " on this resource.");
         }
         decided(access.action().policyName(), true);

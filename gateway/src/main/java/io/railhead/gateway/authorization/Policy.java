@@ -50,6 +50,20 @@ final class Policy {
         return principals;
     }
 
+    /** Returns every claim that a pattern names. */
+    Set<String> claims() {
+        Set<String> claims = new TreeSet<>();
+        for (Statement statement : statements) {
+            statement.resources().forEach(pattern -> claims.addAll(pattern.claims()));
+            for (Condition condition : statement.conditions()) {
+                if (condition instanceof Condition.Text text) {
+                    text.patterns().forEach(pattern -> claims.addAll(pattern.claims()));
+                }
+            }
+        }
+        return claims;
+    }
+
     int size() {
         return statements.size();
     }

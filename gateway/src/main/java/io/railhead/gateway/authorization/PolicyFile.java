@@ -5,6 +5,7 @@ import io.railhead.gateway.config.FileWatch;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -50,13 +51,22 @@ public final class PolicyFile implements AutoCloseable {
         file.look();
     }
 
-    /** Returns allowed settings that the site should know of, one line each. */
-    public List<String> warnings(Predicate<String> isPrincipal) {
-        return current.principals()
+    /**
+     * Returns allowed settings that the site should know of, one line each.
+     *
+     * @param isClaim whether some role names the claim
+     */
+    public List<String> warnings(Predicate<String> isPrincipal, Predicate<String> isClaim) {
+        Stream<String> principals = current.principals()
                 .stream()
                 .filter(name -> !name.equals("*") && !isPrincipal.test(name))
-                .map(name -> "the policy names " + name + ", which is no principal")
-                .toList();
+                .map(name -> "the policy names " + name + ", which is no principal");
+        Stream<String> claims = current.claims()
+                .stream()
+                .filter(path -> !isClaim.test(path))
+                .map(path -> "the policy names the claim " + path + ", which no role names:"
+                        + " statements with it apply to nobody, a Deny included");
+        return Stream.concat(principals, claims).toList();
     }
 
     @Override

@@ -89,6 +89,16 @@ record Wildcard(List<String> literals, List<Variable> variables) {
         return new Wildcard(List.of(pattern), List.of());
     }
 
+    List<String> claims() {
+        List<String> claims = new ArrayList<>();
+        for (Variable variable : variables) {
+            if (variable instanceof Variable.Claim claim) {
+                claims.add(claim.path());
+            }
+        }
+        return claims;
+    }
+
     boolean hasWildcards() {
         return literals.stream().anyMatch(text -> text.indexOf('*') >= 0 || text.indexOf('?') >= 0);
     }

@@ -208,6 +208,16 @@ public final class CredentialStore implements AutoCloseable {
         return current.isPrincipal(name);
     }
 
+    /** Returns warnings about revocations that end nothing, one line each. */
+    public List<String> idleRevocations() {
+        return current.idleRevocations();
+    }
+
+    /** Returns whether some role names the claim, so that its sessions have it. */
+    public boolean isClaim(String path) {
+        return current.roles().values().stream().anyMatch(role -> role.names(path));
+    }
+
     /** Returns an identity that stores know, for probes of them; null if there is none. */
     public @Nullable Caller anyAtStore() {
         return current.anyAtStore();
@@ -265,6 +275,7 @@ public final class CredentialStore implements AutoCloseable {
         current = next;
         LOG.info("credentials: {} principals, {} roles", next.principals().size(),
                 next.roles().size());
+        next.idleRevocations().forEach(LOG::warn);
         tell(change);
     }
 

@@ -2,6 +2,7 @@ package io.railhead.gateway.identity;
 
 import io.railhead.backend.Caller;
 import io.railhead.gateway.config.ConfigException;
+import io.railhead.gateway.config.Globs;
 import io.railhead.gateway.config.Section;
 import io.railhead.gateway.config.YamlFile;
 import java.net.InetAddress;
@@ -295,6 +296,21 @@ final class Credentials {
             }
         });
         return new CredentialChange(vanished, changed);
+    }
+
+    /** Returns warnings about revocations that end nothing. */
+    List<String> idleRevocations() {
+        List<String> warnings = new ArrayList<>();
+        for (Revocation one : revoked) {
+            String role = one.role();
+            if (role != null && roles.keySet()
+                    .stream()
+                    .noneMatch(
+                            name -> Globs.matches(role, name))) {
+                warnings.add("revoked: no role is called " + role);
+            }
+        }
+        return warnings;
     }
 
     /** Returns warnings about principals that the store cannot tell apart. */

@@ -82,6 +82,11 @@ public record Role(String name, String issuer, Map<String, List<String>> claims,
         return value;
     }
 
+    boolean names(String path) {
+        return claims.containsKey(path) || principal.paths().contains(path)
+                || tenant.paths().contains(path);
+    }
+
     /** Returns whether a session has this role's issuer, and a life that the role gives. */
     boolean gives(RoleSession session) {
         return session.issuer() == RoleSession.hash(issuer)

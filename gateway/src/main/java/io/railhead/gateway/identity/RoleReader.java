@@ -86,7 +86,7 @@ final class RoleReader {
         }
         conditions.close();
         if (claims.isEmpty()) {
-            throw section.problem("claims", "is missing; name the claims that a token must have,"
+            throw section.missing("claims", "is missing; name the claims that a token must have,"
                     + " such as sub: \"system:serviceaccount:ml:*\"");
         }
         return claims;
@@ -95,7 +95,12 @@ final class RoleReader {
     private static ClaimTemplate template(Section section, String key, String otherwise)
             throws ConfigException {
         try {
-            return ClaimTemplate.parse(section.text(key, otherwise));
+            ClaimTemplate template = ClaimTemplate.parse(section.text(key, otherwise));
+            if (template.paths().stream().anyMatch(path -> path.startsWith("claim:"))) {
+                throw new IllegalArgumentException("'" + template.text()
+                        + "' must name claims without claim:, which only policies write");
+            }
+            return template;
         } catch (IllegalArgumentException e) {
             throw section.problem(key, String.valueOf(e.getMessage()));
         }

@@ -85,14 +85,17 @@ final class RoleExchange {
         }
         Duration wanted = duration(call);
         TokenVerifier.Verified token = verified(required(call, "WebIdentityToken"));
-        // Read after the token: who has none has nothing parsed.
-        String policy = policy(call);
         Role role = credentials.findRole(arn.role());
-        if (role == null || !role.issuer().equals(token.issuer())) {
-            throw denied("there is no role " + arn.role() + " for tokens of " + token.issuer(),
-                    null);
+        try {
+            if (role == null || !role.issuer().equals(token.issuer())) {
+                throw denied("there is no role " + arn.role() + " for tokens of "
+                        + token.issuer(), null);
+            }
+            // Read after the token: who has none has nothing parsed.
+            return session(arn, role, name, token, policy(call), wanted);
+        } catch (StsRefusal e) {
+            throw e.about(token, role == null ? "" : role.name());
         }
-        return session(arn, role, name, token, policy, wanted);
     }
 
     private Exchanged session(RoleArn arn, Role role, String name, TokenVerifier.Verified token,

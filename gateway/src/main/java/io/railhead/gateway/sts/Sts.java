@@ -24,6 +24,7 @@ import java.time.InstantSource;
 import java.util.HexFormat;
 import java.util.Objects;
 import java.util.concurrent.Semaphore;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -101,8 +102,7 @@ public final class Sts implements UnsignedEndpoint {
         } catch (StsRefusal e) {
             httpExchange.executor().execute(() -> refuse(httpExchange, e));
         } catch (S3Refusal e) {
-            httpExchange.executor()
-                    .execute(() -> refuse(httpExchange, e.error().code(), e.status(), e.detail()));
+            httpExchange.executor().execute(() -> refuse(httpExchange, e));
         }
     }
 
@@ -133,7 +133,8 @@ public final class Sts implements UnsignedEndpoint {
                     .asking("STS.ASSUME.ROLE", httpExchange.requestId())
                     .on("role", session.role())
                     .on("issuer", exchanged.token().issuer())
-                    .on("subject", session.subject()));
+                    .on("subject", session.subject())
+                    .on("access_key", exchanged.key().id()));
         }
         StringBuilder xml = begin("AssumeRoleWithWebIdentity");
         ErrorXml.element(xml, "SubjectFromWebIdentityToken", session.subject());
@@ -176,7 +177,7 @@ public final class Sts implements UnsignedEndpoint {
                 : assumedArn(ACCOUNT, session));
         ErrorXml.element(xml, "UserId", session == null
                 ? signed.principal().name()
-                : session.role() + ':' + session.name());
+                : signed.principal().name() + ':' + session.name());
         ErrorXml.element(xml, "Account", ACCOUNT);
         count("identified");
         return end(xml, "GetCallerIdentity", httpExchange.requestId());
@@ -202,20 +203,38 @@ public final class Sts implements UnsignedEndpoint {
     }
 
     private void refuse(HttpExchange httpExchange, StsRefusal refusal) {
-        refuse(httpExchange, refusal.code().word(), refusal.code().status(), refusal.message());
+        audit(httpExchange, refusal.code().word(), refusal);
+        answer(httpExchange, refusal.code().word(), refusal.code().status(), refusal.message());
     }
 
-    private void refuse(HttpExchange httpExchange, String code, int status, String message) {
+    private void refuse(HttpExchange httpExchange, S3Refusal refusal) {
+        audit(httpExchange, refusal.error().code(), null);
+        answer(httpExchange, refusal.error().code(), refusal.status(), refusal.detail());
+    }
+
+    /** Names what a verified token says, and nothing that a client chose. */
+    private void audit(HttpExchange httpExchange, String code, @Nullable StsRefusal refusal) {
+        if (!audit.isOn()) {
+            return;
+        }
+        AuditEvent event = AuditEvent.refused(AuditKind.IDENTITY_REFUSED, code, "")
+                .by("", "", httpExchange.peer().address())
+                .asking("STS", httpExchange.requestId());
+        TokenVerifier.Verified token = refusal == null ? null : refusal.token();
+        if (token != null) {
+            event = event.on("issuer", token.issuer()).on("subject", token.subject());
+        }
+        audit.record(refusal == null || refusal.role().isEmpty()
+                ? event
+                : event.on("role", refusal.role()));
+    }
+
+    private void answer(HttpExchange httpExchange, String code, int status, String message) {
         count(code);
         LOG.atInfo()
                 .addKeyValue("request_id", httpExchange.requestId())
                 .log("STS call of {} refused: {}: {}", httpExchange.peer().address(), code,
                         printable(message));
-        if (audit.isOn()) {
-            audit.record(AuditEvent.refused(AuditKind.IDENTITY_REFUSED, code, "")
-                    .by("", "", httpExchange.peer().address())
-                    .asking("STS", httpExchange.requestId()));
-        }
         StringBuilder xml = new StringBuilder(512).append("<ErrorResponse xmlns=\"")
                 .append(NAMESPACE)
                 .append("\"><Error><Type>Sender</Type>");

@@ -1,10 +1,14 @@
 package io.railhead.gateway.sts;
 
+import org.jspecify.annotations.Nullable;
+
 /** The refusal of an STS call, in AWS's codes. The message holds no token and no claim's value. */
 final class StsRefusal extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     private final Code code;
+    private TokenVerifier.@Nullable Verified token;
+    private String role = "";
 
     /** AWS's codes, with their HTTP status. */
     enum Code {
@@ -45,6 +49,23 @@ final class StsRefusal extends RuntimeException {
     StsRefusal(Code code, String message, Throwable cause) {
         super(message, cause);
         this.code = code;
+    }
+
+    /** Names the verified token, and the role that it asked for; returns this. */
+    StsRefusal about(TokenVerifier.Verified verified, String existingRole) {
+        token = verified;
+        role = existingRole;
+        return this;
+    }
+
+    /** Returns the verified token; null if none was. */
+    TokenVerifier.@Nullable Verified token() {
+        return token;
+    }
+
+    /** Returns the role that was asked for; "" if there is none of this name. */
+    String role() {
+        return role;
     }
 
     Code code() {

@@ -116,11 +116,14 @@ final class TokenVerifier {
         } catch (ExpiredJWTException e) {
             throw new StsRefusal(Code.EXPIRED_TOKEN, "The token has expired.", e);
         } catch (BadJOSEException e) {
-            throw new StsRefusal(Code.INVALID_IDENTITY_TOKEN,
-                    "The token is not valid: " + e.getMessage(), e);
+            throw new StsRefusal(Code.INVALID_IDENTITY_TOKEN, "The token is not valid: "
+                    + e.getMessage() + " (this issuer's audiences are "
+                    + String.join(", ", issuer.audiences()) + "; its algorithms "
+                    + String.join(", ", issuer.algorithms()) + ")", e);
         } catch (RateLimitReachedException e) {
             throw new StsRefusal(Code.IDP_COMMUNICATION_ERROR, "The keys of " + issuer.issuer()
-                    + " were fetched a moment ago, and the token's is not among them.", e);
+                    + " were asked for a moment ago: they could not be had, or the token's is not"
+                    + " among them.", e);
         } catch (KeySourceException e) {
             throw new StsRefusal(Code.IDP_COMMUNICATION_ERROR, "The keys of " + issuer.issuer()
                     + " could not be had: " + e.getMessage(), e);

@@ -241,9 +241,12 @@ class StsIT {
         client(granted).get("/ml-a/object");
         refused(assume("pods", token.replace('.', '_'), "RoleSessionName", "CaNaRy"),
                 "InvalidIdentityToken");
+        refused(assume("pods", issuer.token("finance", "thief")), "AccessDenied");
         String stream = gateway.stopAndRead("audit.jsonl");
         assertThat(stream).contains("identity_exchanged", "pods/ml-a.train",
-                "system:serviceaccount:ml-a:train", "identity_refused", "InvalidIdentityToken")
+                "system:serviceaccount:ml-a:train", granted.element("AccessKeyId"),
+                "identity_refused", "InvalidIdentityToken",
+                "system:serviceaccount:finance:thief")
                 .doesNotContain(token, granted.element("SecretAccessKey"),
                         granted.element("SessionToken"), "CaNaRy");
     }

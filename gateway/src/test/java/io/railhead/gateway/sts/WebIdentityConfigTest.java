@@ -3,6 +3,7 @@ package io.railhead.gateway.sts;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.railhead.gateway.authorization.PolicyFile;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.config.GatewayConfig;
@@ -52,6 +53,22 @@ class WebIdentityConfigTest {
         }
     }
 
+    /** A policy's typo must not make a Deny silent, nor a revocation's typo nothing. */
+    @Test
+    void whatNamesNothingIsWarnedOf() throws Exception {
+        Path policy = Files.writeString(folder.resolve("policy.json"), """
+                {"Version": "2012-10-17", "Statement": [{"Effect": "Deny", "Principal": "role/podz",
+                 "Action": "s3:*", "Resource": "arn:aws:s3:::${claim:sup}/${claim:sub}"}]}""");
+        try (CredentialStore store = open("web_identity: {issuers: [" + ISSUER + "]}",
+                "roles: [" + ROLE + "]\nrevoked: [{role: podz}, {role: 'p*'}]");
+                PolicyFile file = PolicyFile.load(policy)) {
+            assertThat(store.idleRevocations()).containsExactly("revoked: no role is called podz");
+            assertThat(file.warnings(store::isPrincipal, store::isClaim)).hasSize(2)
+                    .anyMatch(line -> line.contains("role/podz"))
+                    .anyMatch(line -> line.contains("claim sup, which no role names"));
+        }
+    }
+
     /** Roles by claims are of as many tenants as there are claims: what needs TLS then needs it. */
     @Test
     void aTenantByClaimsCountsAsSeveral() throws Exception {
@@ -96,6 +113,8 @@ class WebIdentityConfigTest {
             "{name: static, issuer: 'https://k8s', claims: {sub: x}} | is a principal's name",
             "{name: pods, issuer: 'https://k8s', claims: {sub: x}, tenant: '${ns'} | as ${CLAIM}",
             "{name: pods, issuer: 'https://k8s', claims: {sub: x}, principal: '${a}${b}'} | between",
+            "{name: pods, issuer: 'https://k8s', clams: {sub: x}} | did you mean roles[0].claims",
+            "{name: pods, issuer: 'https://k8s', claims: {sub: x}, tenant: '${claim:ns}'} | without claim:",
             "{name: p, issuer: 'https://k8s', claims: {sub: x}, tenant: '${ns}',"
                     + " backend_credential: {provider: default}} | each claim that tenant names",
             "{name: p, issuer: 'https://k8s', claims: {sub: x}, principal: '${sa}', tenant: '${ns}',"

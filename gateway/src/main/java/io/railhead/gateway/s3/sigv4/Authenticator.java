@@ -129,9 +129,11 @@ public final class Authenticator implements RequestAuthenticator {
             @Nullable String token, Instant now) {
         Identity identity = credentials.find(accessKeyId, token);
         if (identity == null) {
-            throw new S3Refusal(CredentialStore.isOfSession(accessKeyId)
-                    ? S3Error.INVALID_TOKEN
-                    : S3Error.INVALID_ACCESS_KEY_ID);
+            throw CredentialStore.isOfSession(accessKeyId)
+                    ? new S3Refusal(S3Error.INVALID_TOKEN, "The provided token is malformed or"
+                            + " otherwise not valid: its session has been revoked, its role or the"
+                            + " session keys have changed, or it was never this gateway's.")
+                    : new S3Refusal(S3Error.INVALID_ACCESS_KEY_ID);
         }
         RoleSession session = identity.key().session();
         if (session == null) {
