@@ -358,7 +358,7 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
 {{- fail "auditSyslog: is for config.audit.syslog.server, which is not set" -}}
 {{- end -}}
 {{- $tenants := dict -}}
-{{- range concat $credentials.principals $credentials.roles -}}
+{{- range concat (default list $credentials.principals) (default list $credentials.roles) -}}
 {{- $_ := set $tenants (.tenant | default "default") true -}}
 {{- end -}}
 {{- /* A role whose tenant names a claim has as many as there are values. */ -}}
