@@ -67,22 +67,6 @@ public record BackendConfig(String name, List<URI> endpoints, String region, @Nu
         }
     }
 
-    /**
-     * The most of all requests to a store in a second; 0 for no limit.
-     *
-     * @param bytes of bodies in both directions, on average
-     */
-    public record Rate(long requests, long bytes) {
-        public static final Rate NONE = new Rate(0, 0);
-
-        public Rate {
-            if (requests < 0 || bytes < 0) {
-                throw new IllegalArgumentException(
-                        "requests and bytes must be >= 0: " + requests + ", " + bytes);
-            }
-        }
-    }
-
     /** A store without a rate. */
     public BackendConfig(String name, List<URI> endpoints, String region, @Nullable Path ca,
             boolean pathStyle, Duration connectTimeout, Duration answerTimeout,

@@ -39,6 +39,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the chart makes of values, with Helm itself. */
 class ChartTest {
@@ -248,6 +249,22 @@ class ChartTest {
         String before = annotations(with("laptop", "config: " + plain));
         String after = annotations(with("laptop", "config: " + changed));
         assertThat(!after.equals(before)).isEqualTo(restarts);
+    }
+
+    /** Helm's {@code --set KEY=null} deletes a default, which templates must not need. */
+    @ParameterizedTest
+    @ValueSource(strings = {"principals", "roles", "revoked"})
+    void aListOfCredentialsMayBeNull(String list) throws IOException {
+        Chart chart = with("laptop", "credentials: {existingSecret: keys, " + list + ": null}");
+        assertThat(chart.document("StatefulSet").toString()).contains("\"keys\"");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"env", "tolerations", "topologySpreadConstraints", "extraVolumes",
+            "extraVolumeMounts"})
+    void aListMayBeNull(String list) throws IOException {
+        assertThat(with("laptop", list + ": null").document("StatefulSet").isMissingNode())
+                .isFalse();
     }
 
     @Test

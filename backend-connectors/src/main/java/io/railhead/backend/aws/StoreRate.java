@@ -1,7 +1,7 @@
 package io.railhead.backend.aws;
 
-import io.railhead.backend.BackendConfig;
 import io.railhead.backend.FetchTurn;
+import io.railhead.backend.Rate;
 import io.railhead.backend.TokenBucket;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.LongAdder;
@@ -41,7 +41,7 @@ final class StoreRate {
         boolean isOver();
     }
 
-    private StoreRate(BackendConfig.Rate limits, Timer timer,
+    private StoreRate(Rate limits, Timer timer,
             LongSupplier nanoClock) {
         this.requests = bucket(limits.requests(), nanoClock);
         this.bytes = bucket(limits.bytes(), nanoClock);
@@ -53,9 +53,9 @@ final class StoreRate {
     }
 
     /** Returns null if there is no limit. */
-    static @Nullable StoreRate of(BackendConfig.Rate limits, Timer timer,
+    static @Nullable StoreRate of(Rate limits, Timer timer,
             LongSupplier nanoClock) {
-        return limits.equals(BackendConfig.Rate.NONE)
+        return limits.equals(Rate.NONE)
                 ? null
                 : new StoreRate(limits, timer, nanoClock);
     }

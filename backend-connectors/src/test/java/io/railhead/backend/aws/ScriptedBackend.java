@@ -2,6 +2,7 @@ package io.railhead.backend.aws;
 
 import io.railhead.backend.BackendConfig;
 import io.railhead.backend.Caller;
+import io.railhead.backend.Rate;
 import io.railhead.backend.testing.Calls;
 import io.railhead.backend.testing.ScriptedStore;
 import java.net.URI;
@@ -28,9 +29,9 @@ final class ScriptedBackend {
     /** What a test wants otherwise than usual. */
     record Options(boolean pathStyle, Duration answerTimeout, Duration idleTimeout,
             int maxAttempts, @Nullable Path ca, BackendConfig.@Nullable Proxy proxy,
-            BackendConfig.Rate rate) {
+            Rate rate) {
         static final Options USUAL = new Options(true, LONG, LONG, 4, null, null,
-                BackendConfig.Rate.NONE);
+                Rate.NONE);
 
         Options answering(Duration timeout) {
             return new Options(pathStyle, timeout, idleTimeout, maxAttempts, ca, proxy, rate);
@@ -44,7 +45,7 @@ final class ScriptedBackend {
             return new Options(pathStyle, answerTimeout, idleTimeout, attempts, ca, proxy, rate);
         }
 
-        Options allowing(BackendConfig.Rate other) {
+        Options allowing(Rate other) {
             return new Options(pathStyle, answerTimeout, idleTimeout, maxAttempts, ca, proxy,
                     other);
         }

@@ -6,12 +6,12 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.railhead.backend.BackendConfig.Rate;
 import io.railhead.backend.BackendException;
 import io.railhead.backend.BackendResponse;
 import io.railhead.backend.BodyDrain;
 import io.railhead.backend.FetchTurn;
 import io.railhead.backend.Headers;
+import io.railhead.backend.Rate;
 import io.railhead.backend.Requests;
 import io.railhead.backend.testing.Calls;
 import io.railhead.backend.testing.ScriptedStore;
@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How many requests go to a store in a second. */
+/** The requests and bytes that go to a store in a second. */
 class StoreRateTest {
     private static final long SECOND = 1_000_000_000;
     private static final FetchTurn ANYBODY = FetchTurn.wanted("anybody");

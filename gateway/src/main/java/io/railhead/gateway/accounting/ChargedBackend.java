@@ -3,13 +3,10 @@ package io.railhead.gateway.accounting;
 import io.railhead.backend.Backend;
 import io.railhead.backend.BackendRequest;
 import io.railhead.backend.BackendResponse;
-import io.railhead.backend.BackendStats;
-import io.railhead.backend.Caller;
-import io.railhead.backend.Capabilities;
 import io.railhead.backend.FetchTurn;
+import io.railhead.backend.ForwardingBackend;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletionStage;
-import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 
@@ -17,7 +14,7 @@ import org.reactivestreams.Subscription;
  * A store whose requests and bytes are counted as one tenant's in one bucket. A request without a
  * response counts too, since the store may have done it. The store's owner closes it.
  */
-record ChargedBackend(Backend store, boolean namesObject, Rows rows) implements Backend {
+record ChargedBackend(Backend store, boolean namesObject, Rows rows) implements ForwardingBackend {
 
     /** The row of a request. */
     @FunctionalInterface
@@ -80,40 +77,5 @@ record ChargedBackend(Backend store, boolean namesObject, Rows rows) implements 
         public void onComplete() {
             reader.onComplete();
         }
-    }
-
-    @Override
-    public String name() {
-        return store.name();
-    }
-
-    @Override
-    public String region() {
-        return store.region();
-    }
-
-    @Override
-    public Capabilities capabilities() {
-        return store.capabilities();
-    }
-
-    @Override
-    public CompletionStage<Capabilities> probe(@Nullable String bucket, Caller caller) {
-        return store.probe(bucket, caller);
-    }
-
-    @Override
-    public boolean isReachable() {
-        return store.isReachable();
-    }
-
-    @Override
-    public BackendStats stats() {
-        return store.stats();
-    }
-
-    @Override
-    public void close() {
-        // The store's owner closes it.
     }
 }

@@ -1,8 +1,8 @@
 package io.railhead.gateway.admission;
 
+import io.railhead.backend.Rate;
 import io.railhead.backend.TokenBucket;
 import io.railhead.gateway.config.RateLimits;
-import io.railhead.gateway.config.RateLimits.Rate;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;

@@ -16,7 +16,6 @@ import io.railhead.gateway.config.GatewayConfig.Log;
 import io.railhead.gateway.config.GatewayConfig.Rdma;
 import io.railhead.gateway.config.GatewayConfig.ReadAhead;
 import io.railhead.gateway.config.GatewayConfig.Store;
-import io.railhead.gateway.config.GatewayConfig.Tls;
 import io.railhead.gateway.config.GatewayConfig.Tracing;
 import io.railhead.gateway.config.GatewayConfig.Verify;
 import io.railhead.gateway.config.GatewayConfig.WebIdentity;
@@ -36,8 +35,8 @@ import org.slf4j.event.Level;
 
 /**
  * Reads {@code railhead.yaml}. Every key and default is defined here, or in {@link StoreLoader},
- * {@link RuleLoader}, {@link RdmaLoader}, {@link VerbsLoader}, {@link DcLoader} and
- * {@link WebIdentityLoader}; relative paths start at the file's folder.
+ * {@link RuleLoader}, {@link RdmaLoader}, {@link VerbsLoader}, {@link DcLoader}, {@link TlsLoader}
+ * and {@link WebIdentityLoader}; relative paths start at the file's folder.
  */
 public final class ConfigLoader {
     private static final long MIN_PAGE_BYTES = 64 << 10;
@@ -143,8 +142,8 @@ public final class ConfigLoader {
                 access(section),
                 section.flag("sole", false),
                 section.flag("allow_cleartext", false),
-                tls(section, "tls"),
-                tls(section, "health_tls"),
+                new TlsLoader(folder).load(section, "tls"),
+                new TlsLoader(folder).load(section, "health_tls"),
                 events(section), webIdentity(section));
         section.close();
         if (gateway.maxHeader().bytes() < 4 << 10 || gateway.maxHeader().bytes() > 1 << 20) {
@@ -162,21 +161,6 @@ public final class ConfigLoader {
                 TenantLoader.rates(section.section("rate")));
         section.close();
         return admission;
-    }
-
-    private @Nullable Tls tls(Section parent, String name) throws ConfigException {
-        if (!parent.has(name)) {
-            return null;
-        }
-        Section section = parent.section(name);
-        Tls tls = new Tls(
-                existing(folder, section, "certificate", section.requireText("certificate")),
-                existing(folder, section, "key", section.requireText("key")),
-                section.has("client_ca")
-                        ? existing(folder, section, "client_ca", section.requireText("client_ca"))
-                        : null);
-        section.close();
-        return tls;
     }
 
     private @Nullable Events events(Section gateway) throws ConfigException {
@@ -338,7 +322,7 @@ public final class ConfigLoader {
     private Admin admin(Section section) throws ConfigException {
         Admin admin = new Admin(section.flag("enabled", true),
                 section.value("listen", "127.0.0.1:9902", ListenAddress::parse),
-                tls(section, "tls"));
+                new TlsLoader(folder).load(section, "tls"));
         section.close();
         return admin;
     }

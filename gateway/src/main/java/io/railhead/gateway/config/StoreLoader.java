@@ -4,6 +4,7 @@ import io.railhead.backend.BackendConfig;
 import io.railhead.backend.BackendConfig.Fetches;
 import io.railhead.backend.BackendConfig.Proxy;
 import io.railhead.backend.BackendConfig.TrailerPolicy;
+import io.railhead.backend.Rate;
 import io.railhead.gateway.config.GatewayConfig.Store;
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -66,10 +67,10 @@ final class StoreLoader {
         return store;
     }
 
-    private static BackendConfig.Rate rate(Section section) throws ConfigException {
-        RateLimits.Rate rate = TenantLoader.rate(section, RateLimits.Rate.NONE);
+    private static Rate rate(Section section) throws ConfigException {
+        Rate rate = TenantLoader.rate(section, Rate.NONE);
         section.close();
-        return new BackendConfig.Rate(rate.requests(), rate.bytes());
+        return new Rate(rate.requests(), rate.bytes());
     }
 
     /** Returns the proxy. Messages never repeat its password, not even a malformed one. */

@@ -1,8 +1,8 @@
 package io.railhead.gateway.config;
 
+import io.railhead.backend.Rate;
 import io.railhead.cache.CacheConfig;
 import io.railhead.cache.TenantQuota;
-import io.railhead.gateway.config.RateLimits.Rate;
 import java.util.LinkedHashMap;
 import java.util.Map;
 

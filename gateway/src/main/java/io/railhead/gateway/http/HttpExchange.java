@@ -79,6 +79,7 @@ public final class HttpExchange implements ResponseSink {
     private final long arrivedAtNanos = System.nanoTime();
     private final List<Runnable> closeListeners = new ArrayList<>(2);
     private String operation = "unknown";
+    private boolean auditedByHandler;
     private String resource;
     private @Nullable Address address;
     private @Nullable Query query;
@@ -247,6 +248,11 @@ public final class HttpExchange implements ResponseSink {
     @Override
     public long arrivedAtNanos() {
         return arrivedAtNanos;
+    }
+
+    /** Leaves the request's audit event to its handler, which knows more than the response says. */
+    public void leaveAuditToHandler() {
+        auditedByHandler = true;
     }
 
     /** Sets the names for metrics and for the error document. */
@@ -585,7 +591,7 @@ public final class HttpExchange implements ResponseSink {
                     rdma,
                     new HttpAccess.Times(nanos, firstByteNanos)).writeTo(accessLog);
         }
-        if (audit.isOn() && answered) {
+        if (audit.isOn() && answered && !auditedByHandler) {
             new HttpAudit(new ServerTalk(request), requestId, address, query, caller, errorCode,
                     failedHere, rdma, openedSession).writeTo(audit);
         }

@@ -61,6 +61,7 @@ public final class Sts implements UnsignedEndpoint {
     @Override
     public void handle(HttpExchange httpExchange, RequestHead head) {
         httpExchange.describe("Sts", head.rawPath());
+        httpExchange.leaveAuditToHandler();
         Buffer body = Buffer.buffer();
         httpExchange.onBody(piece -> {
             if (body.length() + piece.length() <= MAX_BODY_BYTES) {

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What is counted for each tenant, whichever way it reads, beside what the store has seen. */
+/** Counts of each tenant, whichever way it reads, compared with the requests that the store saw. */
 class UsageIT {
     private static final int BYTES = 10_000;
     private static final String PRICES = """

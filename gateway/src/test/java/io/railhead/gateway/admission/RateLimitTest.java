@@ -3,8 +3,8 @@ package io.railhead.gateway.admission;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.railhead.backend.Rate;
 import io.railhead.gateway.config.RateLimits;
-import io.railhead.gateway.config.RateLimits.Rate;
 import io.railhead.gateway.identity.AccessKey;
 import io.railhead.gateway.identity.Principal;
 import io.railhead.gateway.identity.Secret;

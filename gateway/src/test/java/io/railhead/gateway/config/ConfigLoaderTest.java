@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.railhead.backend.BackendConfig;
+import io.railhead.backend.Rate;
 import io.railhead.cache.CacheConfig;
 import io.railhead.cache.TenantQuota;
 import io.railhead.gateway.config.GatewayConfig.Access;
@@ -187,9 +188,9 @@ class ConfigLoaderTest {
                 Duration.ofSeconds(1), ByteCount.parse("8KiB"), Duration.ofSeconds(2),
                 Duration.ofSeconds(3), ByteCount.parse("2KiB"),
                 new Admission(7, ByteCount.parse("64MiB"), 9,
-                        new RateLimits(new RateLimits.Rate(11, 2048),
-                                Map.of("team", new RateLimits.Rate(12, 2048),
-                                        "free", new RateLimits.Rate(0, 0)))),
+                        new RateLimits(new Rate(11, 2048),
+                                Map.of("team", new Rate(12, 2048),
+                                        "free", new Rate(0, 0)))),
                 4,
                 new Access(AuthMode.VERIFY, null, folder.resolve("policy.json"), true), true, true,
                 new GatewayConfig.Tls(folder.resolve("ca.pem"), folder.resolve("credentials.yaml"),
@@ -213,7 +214,7 @@ class ConfigLoaderTest {
                 folder.resolve("ca.pem"), false, Duration.ofSeconds(1), Duration.ofMinutes(2),
                 Duration.ofHours(1), 4, 5, BackendConfig.TrailerPolicy.DROP,
                 new BackendConfig.Fetches(2, 3), null,
-                new BackendConfig.Rate(13, 14 << 10)), "p"));
+                new Rate(13, 14 << 10)), "p"));
         assertThat(config.rules().match("t", "m-1", "x/y")).isEqualTo(new Rule("a",
                 new Freshness.Bounded(Duration.ofMillis(500)), Duration.ZERO, CacheMode.OFF, false,
                 ByteCount.parse("1TiB"), true, true, true, false));

@@ -248,7 +248,9 @@ class StsIT {
                 "identity_refused", "InvalidIdentityToken",
                 "system:serviceaccount:finance:thief")
                 .doesNotContain(token, granted.element("SecretAccessKey"),
-                        granted.element("SessionToken"), "CaNaRy");
+                        granted.element("SessionToken"), "CaNaRy")
+                .as("one event for each call")
+                .doesNotContain("access_denied", "login_refused");
     }
 
     @Test
@@ -555,7 +557,7 @@ class StsIT {
         refused(assume("pods", pod(), field, value), "ValidationError");
     }
 
-    /** Who has no token has nothing parsed, and nesting is no way to a stack trace. */
+    /** A caller without a token has nothing parsed, and nesting causes no stack trace. */
     @Test
     void attackNestedPolicy() {
         String nested = "[".repeat(2000);

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What is wrong in roles and issuers stops the start with one line. */
+/** Faults of roles and issuers stop the start with one line. */
 class WebIdentityConfigTest {
     private static final String ISSUER = "{issuer: 'https://k8s', audiences: [railhead]}";
     private static final String ROLE = "{name: pods, issuer: 'https://k8s', claims: {sub: x},"
