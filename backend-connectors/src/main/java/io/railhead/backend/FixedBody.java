@@ -2,12 +2,12 @@ package io.railhead.backend;
 
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 
 /** A body in memory, perhaps empty. Can be subscribed to again. */
-public record FixedBody(ByteBuffer content) implements Publisher<ByteBuffer> {
+public record FixedBody(ByteBuffer content) implements Body {
+    public static final FixedBody EMPTY = new FixedBody(ByteBuffer.allocate(0));
 
     @Override
     public void subscribe(Subscriber<? super ByteBuffer> subscriber) {

@@ -42,6 +42,25 @@ final class Fill implements PageSource.Sink {
     }
 
     @Override
+    public @Nullable ByteBuffer room() {
+        Page page = ended ? null : parts.get(at).page();
+        return page == null || page.remaining() == 0 ? null : page.room();
+    }
+
+    @Override
+    public void landed(int bytes) {
+        Page page = ended ? null : parts.get(at).page();
+        if (page == null) {
+            throw new IllegalStateException("no page has room");
+        }
+        if (sum != null) {
+            sum.update(page.room().limit(bytes));
+        }
+        page.landed(bytes);
+        filled(bytes);
+    }
+
+    @Override
     public void write(ByteBuffer bytes) {
         while (!ended && bytes.hasRemaining()) {
             int room = parts.get(at).length() - filled;
@@ -66,6 +85,10 @@ final class Fill implements PageSource.Sink {
             }
         }
         bytes.position(bytes.position() + count);
+        filled(count);
+    }
+
+    private void filled(int count) {
         filled += count;
         if (filled == parts.get(at).length() && at < parts.size() - 1 && isRight(parts.get(at))) {
             publish(parts.get(at));

@@ -26,6 +26,22 @@ public interface PageSource {
      */
     interface Sink {
 
+        /**
+         * Returns memory of a page for the next bytes: a direct buffer, from its position to its
+         * limit. It stays valid until the call of {@link #landed} that fills it, or until
+         * {@link #fail}.
+         *
+         * @return null to copy the next bytes by {@link #write}
+         */
+        default @Nullable ByteBuffer room() {
+            return null;
+        }
+
+        /** Takes bytes that were received into the memory from {@link #room}. */
+        default void landed(int bytes) {
+            throw new IllegalStateException("no room was given");
+        }
+
         /** Copies the remaining bytes into a page: the one copy on the way. */
         void write(ByteBuffer bytes);
 

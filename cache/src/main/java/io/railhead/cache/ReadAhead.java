@@ -216,6 +216,16 @@ public final class ReadAhead {
     private record Counted(PageSource.Sink sink, Account account) implements PageSource.Sink {
 
         @Override
+        public @Nullable ByteBuffer room() {
+            return sink.room();
+        }
+
+        @Override
+        public void landed(int bytes) {
+            sink.landed(bytes);
+        }
+
+        @Override
         public void write(ByteBuffer some) {
             sink.write(some);
         }

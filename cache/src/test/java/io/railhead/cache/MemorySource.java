@@ -147,9 +147,28 @@ public final class MemorySource implements PageSource, AutoCloseable {
         int end = (int) (offset + length);
         while (at < end) {
             int count = Math.min(CHUNK_BYTES, end - at);
-            sink.write(bytes.slice(at, count));
-            at += count;
+            at += at / CHUNK_BYTES % 2 == 0
+                    ? write(bytes.slice(at, count), sink)
+                    : land(bytes.slice(at, count), sink);
         }
+    }
+
+    private static int write(ByteBuffer chunk, Sink sink) {
+        int count = chunk.remaining();
+        sink.write(chunk);
+        return count;
+    }
+
+    /** As a socket does that receives into the sink's memory. */
+    private static int land(ByteBuffer chunk, Sink sink) {
+        ByteBuffer room = sink.room();
+        if (room == null) {
+            return write(chunk, sink);
+        }
+        int count = Math.min(chunk.remaining(), room.remaining());
+        room.put(chunk.limit(count));
+        sink.landed(count);
+        return count;
     }
 
     /** What a HEAD would say now; null if there is no such object. */

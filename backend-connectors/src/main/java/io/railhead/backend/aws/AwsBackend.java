@@ -24,8 +24,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one implementation of {@link Backend}. It uses the SDK's asynchronous HTTP client and signer,
- * but not its S3 model: that drops unknown headers and rewrites what a relay must keep.
+ * The one implementation of {@link Backend}. It uses the SDK's credentials, signer and retry
+ * delays, but not its S3 model: that drops unknown headers and rewrites what a relay must keep.
  */
 public final class AwsBackend implements Backend {
     private final BackendConfig config;
@@ -215,9 +215,10 @@ public final class AwsBackend implements Backend {
     private CompletionStage<Boolean> answers(StoreEndpoint storeEndpoint) {
         BackendRequest request = new BackendRequest("HEAD", new Target(null, "", null),
                 Headers.NONE, new Payload.Empty(), new Caller.Anonymous(), null);
-        StoreAttempt storeAttempt = new StoreAttempt("HEAD", storeEndpoint, config.idleTimeout(),
-                connectionPool,
-                counters);
+        StoreAttempt storeAttempt = new StoreAttempt(
+                route.encoder()
+                        .write(request, storeEndpoint.uri(), RequestEncoder.TrailerUse.DROP),
+                storeEndpoint, config.idleTimeout(), connectionPool, counters);
         var late = connectionPool.timer()
                 .schedule(
                         () -> storeAttempt.abort(HttpFailures.late("probe unanswered")),
@@ -226,9 +227,7 @@ public final class AwsBackend implements Backend {
         if (rate != null) {
             rate.force();
         }
-        storeAttempt.start(
-                route.encoder()
-                        .write(request, storeEndpoint.uri(), RequestEncoder.TrailerUse.DROP));
+        storeAttempt.start();
         return storeAttempt.answer().thenApply(response -> {
             BodyDrain.discard(response.body());
             return !RetryingCall.isStoreFailure(response.status());

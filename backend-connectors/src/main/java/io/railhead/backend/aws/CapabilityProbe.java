@@ -7,6 +7,7 @@ import io.railhead.backend.BodyDrain;
 import io.railhead.backend.Caller;
 import io.railhead.backend.Capabilities;
 import io.railhead.backend.ContentRange;
+import io.railhead.backend.FixedBody;
 import io.railhead.backend.Headers;
 import io.railhead.backend.Payload;
 import io.railhead.backend.Requests;
@@ -84,7 +85,7 @@ final class CapabilityProbe {
         CRC32 crc = new CRC32();
         crc.update(CONTENT);
         byte[] sum = ByteBuffer.allocate(4).putInt((int) crc.getValue()).array();
-        Payload payload = new Payload.Stream(FixedContent.of(ByteBuffer.wrap(CONTENT)),
+        Payload payload = new Payload.Stream(new FixedBody(ByteBuffer.wrap(CONTENT)),
                 CONTENT.length, "UNSIGNED-PAYLOAD",
                 Map.of("x-amz-checksum-crc32", () -> Base64.getEncoder().encodeToString(sum)));
         Headers headers = Headers.builder().add("x-amz-sdk-checksum-algorithm", "CRC32").build();

@@ -5,7 +5,6 @@ import io.netty.handler.ssl.NotSslRecordException;
 import io.netty.handler.timeout.TimeoutException;
 import io.railhead.backend.BackendException;
 import io.railhead.backend.BackendException.Reason;
-import java.io.IOException;
 import java.net.ConnectException;
 import java.net.NoRouteToHostException;
 import java.net.PortUnreachableException;
@@ -52,17 +51,7 @@ final class HttpFailures {
                 || cause instanceof UnresolvedAddressException
                 || cause instanceof SSLHandshakeException
                 || cause instanceof SSLPeerUnverifiedException
-                || cause instanceof NotSslRecordException || isOfProxy(cause);
-    }
-
-    /**
-     * Recognises a proxy that refuses to connect: the SDK has no exception type for it, and does
-     * not give its reason.
-     */
-    private static boolean isOfProxy(Throwable cause) {
-        return cause instanceof IOException && ("Could not connect to proxy"
-                .equals(cause.getMessage())
-                || "Unable to send CONNECT request to proxy".equals(cause.getMessage()));
+                || cause instanceof NotSslRecordException;
     }
 
     static BackendException late(String what) {

@@ -1,9 +1,15 @@
 package io.railhead.backend.aws;
 
+import io.netty.handler.codec.http.DefaultHttpRequest;
+import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValidationUtil;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpVersion;
 import io.railhead.backend.BackendConfig;
 import io.railhead.backend.BackendRequest;
 import io.railhead.backend.Caller;
+import io.railhead.backend.FixedBody;
 import io.railhead.backend.Headers;
 import io.railhead.backend.Payload;
 import io.railhead.backend.Target;
@@ -17,9 +23,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
 import software.amazon.awssdk.http.SdkHttpMethod;
 import software.amazon.awssdk.http.SdkHttpRequest;
-import software.amazon.awssdk.http.async.SdkHttpContentPublisher;
 
 /** Encodes a {@link BackendRequest} for one endpoint: address, framing, signature. */
 final class RequestEncoder {
@@ -48,13 +54,16 @@ final class RequestEncoder {
         this.counters = counters;
     }
 
-    /** @param stream the streamed body, whose progress is watched; null for a fixed body */
-    record Message(SdkHttpRequest request, SdkHttpContentPublisher body,
+    /**
+     * @param body null for none
+     * @param stream the streamed body, whose progress is watched; null for a fixed body
+     */
+    record Message(HttpRequest request, @Nullable Publisher<ByteBuffer> body,
             @Nullable StreamBody stream) {
 
         /** Returns whether the body is sent only after the store has asked for it. */
         boolean waitsToBeAskedFor() {
-            return request.firstMatchingHeader("Expect").isPresent();
+            return request.headers().contains(HttpHeaderNames.EXPECT);
         }
     }
 
@@ -72,16 +81,25 @@ final class RequestEncoder {
                 if (request.method().equals("PUT") || request.method().equals("POST")) {
                     out.putHeader("Content-Length", "0");
                 }
-                yield new Message(sign(out, NO_BYTES_SHA256, request.caller()), FixedContent.NONE,
-                        null);
+                yield message(sign(out, NO_BYTES_SHA256, request.caller()), null, null);
             }
             case Payload.Bytes(ByteBuffer content) -> {
                 out.putHeader("Content-Length", Long.toString(content.remaining()));
-                yield new Message(sign(out, sha256(content.duplicate()), request.caller()),
-                        FixedContent.of(content.duplicate()), null);
+                yield message(sign(out, sha256(content.duplicate()), request.caller()),
+                        new FixedBody(content.duplicate()), null);
             }
             case Payload.Stream stream -> stream(out, stream, request, trailers);
         };
+    }
+
+    private static Message message(SdkHttpRequest signed, @Nullable Publisher<ByteBuffer> body,
+            @Nullable StreamBody stream) {
+        String path = signed.encodedPath().isEmpty() ? "/" : signed.encodedPath();
+        HttpRequest request = new DefaultHttpRequest(HttpVersion.HTTP_1_1,
+                HttpMethod.valueOf(signed.method().name()),
+                signed.encodedQueryParameters().map(query -> path + '?' + query).orElse(path));
+        signed.forEachHeader((name, values) -> request.headers().add(name, values));
+        return new Message(request, body, stream);
     }
 
     /** The use of trailers for a store. */
@@ -112,7 +130,7 @@ final class RequestEncoder {
             out.putHeader("Expect", "100-continue");
         }
         StreamBody body = new StreamBody(stream, bodyFraming, counters);
-        return new Message(sign(out, hash, request.caller()), body, body);
+        return message(sign(out, hash, request.caller()), body, body);
     }
 
     /**

@@ -1,238 +1,354 @@
 package io.railhead.backend.aws;
 
+import io.netty.buffer.ByteBuf;
 import io.railhead.backend.BackendException;
 import io.railhead.backend.BackendException.Reason;
+import io.railhead.backend.Body;
+import io.railhead.backend.BodySink;
+import io.railhead.backend.http.StoreConnection;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
-import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 
 /**
- * A response's body, for one subscriber. Demand reaches the socket, and the length is compared with
- * Content-Length. A store that stalls while the gateway waits is cut off; the subscriber's own time
- * does not count. Signals come on the connection's event loop; demand and cancellation may come
- * from any thread.
+ * A response's body on its way to its one reader. Demand reaches the socket. A store that stalls
+ * while the gateway waits is cut off; the reader's own time does not count.
+ *
+ * <p> State and signals belong to the connection's event loop; the reader's calls may come from any
+ * thread.
  */
-final class ResponseBody implements Publisher<ByteBuffer>, Subscriber<ByteBuffer>, Subscription {
+final class ResponseBody implements Body {
     private static final long NOT_WAITING = Long.MIN_VALUE;
 
-    private final Publisher<ByteBuffer> source;
-    private final long expectedBytes;
+    private final StoreConnection connection;
     private final StoreAttempt storeAttempt;
-    private final ConnectionPool connectionPool;
     private final long idleNanos;
     private final Counters counters;
-    private final AtomicBoolean subscribed = new AtomicBoolean();
-    /** Set once the source has a subscriber. */
     private final AtomicBoolean taken = new AtomicBoolean();
-    private final AtomicBoolean over = new AtomicBoolean();
-    private final AtomicLong demand = new AtomicLong();
-    private volatile long waitingSince = NOT_WAITING;
-    private volatile @Nullable Subscription upstream;
-    private volatile @Nullable ScheduledFuture<?> watchdog;
+    /** Bytes that came before they were wanted: of one read from the socket at most. */
+    private final Queue<ByteBuffer> held = new ArrayDeque<>();
+    private @Nullable Reader reader;
+    private @Nullable BackendException failure;
+    private @Nullable ScheduledFuture<?> watchdog;
     private long received;
-    private @Nullable Subscriber<? super ByteBuffer> downstream; // guarded by this
-    private @Nullable BackendException failure; // guarded by this
-    private boolean announced; // guarded by this
+    private long waitingSince = NOT_WAITING;
+    private boolean passing;
+    private boolean whole;
+    private boolean over;
 
-    /** @param expectedBytes the declared length; -1 if unknown */
-    ResponseBody(Publisher<ByteBuffer> source, long expectedBytes, StoreAttempt storeAttempt,
-            ConnectionPool connectionPool, Duration idleTimeout, Counters counters) {
-        this.source = source;
-        this.expectedBytes = expectedBytes;
+    ResponseBody(StoreConnection connection, StoreAttempt storeAttempt, Duration idleTimeout,
+            Counters counters) {
+        this.connection = connection;
         this.storeAttempt = storeAttempt;
-        this.connectionPool = connectionPool;
         this.idleNanos = idleTimeout.toNanos();
         this.counters = counters;
     }
 
+    /** The two ways to read; on the event loop. */
+    private sealed interface Reader {
+
+        boolean wantsBytes();
+
+        /** Takes bytes that it wants. */
+        void take(ByteBuffer bytes);
+
+        void complete();
+
+        void fail(Throwable cause);
+    }
+
     @Override
     public void subscribe(Subscriber<? super ByteBuffer> subscriber) {
-        if (!subscribed.compareAndSet(false, true)) {
-            refuse(subscriber, new IllegalStateException("a body can be read only once"));
-            return;
-        }
-        BackendException early;
-        synchronized (this) {
-            early = failure;
-            if (early == null) {
-                downstream = subscriber;
+        read(new Subscribed(subscriber));
+    }
+
+    @Override
+    public void pour(BodySink sink) {
+        read(new Poured(sink));
+    }
+
+    private void read(Reader started) {
+        boolean first = taken.compareAndSet(false, true);
+        onEventLoop(() -> {
+            if (first) {
+                begin(started);
+            } else {
+                started.fail(new IllegalStateException("a body can be read only once"));
             }
-        }
-        if (early != null) {
-            refuse(subscriber, early);
-        } else if (taken.compareAndSet(false, true)) {
-            source.subscribe(this);
-        }
+        });
     }
 
-    private static void refuse(Subscriber<? super ByteBuffer> subscriber, Throwable cause) {
-        subscriber.onSubscribe(Nothing.INSTANCE);
-        subscriber.onError(cause);
-    }
-
-    @Override
-    public void onSubscribe(Subscription subscription) {
-        Subscriber<? super ByteBuffer> reader;
-        synchronized (this) {
-            reader = announced ? null : downstream;
-            announced = true;
-        }
-        if (reader == null) {
-            subscription.cancel();
+    private void onEventLoop(Runnable task) {
+        if (connection.eventLoop().inEventLoop()) {
+            task.run();
             return;
         }
-        upstream = subscription;
-        watchdog = connectionPool.timer().schedule(this::watch, idleNanos, TimeUnit.NANOSECONDS);
-        reader.onSubscribe(this);
+        try {
+            connection.eventLoop().execute(task);
+        } catch (RejectedExecutionException _) {
+            task.run(); // closed: nothing else runs there
+        }
     }
 
-    @Override
-    public void request(long n) {
-        Subscription source = upstream;
-        if (source == null || over.get()) {
+    private void begin(Reader started) {
+        if (failure != null) {
+            started.fail(failure);
             return;
         }
-        if (n > 0 && demand.getAndAccumulate(n, ResponseBody::capped) == 0) {
-            waitingSince = System.nanoTime();
+        reader = started;
+        if (!whole) {
+            watch(idleNanos);
         }
-        source.request(n);
+        if (started instanceof Subscribed subscribed) {
+            subscribed.begin();
+        }
+        pass();
     }
 
-    /** Cancels the body, and then ends the attempt: a backend that closes waits for attempts. */
-    @Override
-    public void cancel() {
-        if (over.compareAndSet(false, true)) {
-            try {
-                release();
-            } finally {
-                ended();
-            }
+    /** Passes bytes that are held and wanted, and then the end. */
+    private void pass() {
+        Reader to = reader;
+        if (passing) {
+            return; // the caller is the reader, inside of take
+        }
+        passing = true;
+        while (to != null && !over && !held.isEmpty() && to.wantsBytes()) {
+            to.take(held.remove());
+        }
+        passing = false;
+        if (to != null && !over && whole && held.isEmpty()) {
+            end();
+            to.complete();
+        } else {
+            readOn();
         }
     }
 
-    /** Makes the source release its buffers, which it does only for a subscriber. */
-    private void release() {
-        Subscription subscription = upstream;
-        if (subscription != null) {
-            subscription.cancel();
-        } else if (taken.compareAndSet(false, true)) {
-            source.subscribe(this); // onSubscribe then cancels
+    private void readOn() {
+        if (!whole && !over) {
+            boolean waits = wantsBytes();
+            waitingSince = !waits
+                    ? NOT_WAITING
+                    : waitingSince == NOT_WAITING ? System.nanoTime() : waitingSince;
+            connection.readOn();
         }
     }
 
-    @Override
-    public void onNext(ByteBuffer buffer) {
-        if (over.get()) {
+    /** Returns whether the socket may be read; on the event loop, as all that follows. */
+    boolean wantsBytes() {
+        Reader to = reader;
+        return to != null && held.isEmpty() && to.wantsBytes();
+    }
+
+    @Nullable
+    ByteBuffer room() {
+        return reader instanceof Poured poured && held.isEmpty() ? poured.room() : null;
+    }
+
+    void landed(int bytes) {
+        count(bytes);
+        if (reader instanceof Poured poured) {
+            poured.landed(bytes);
+        }
+    }
+
+    void content(ByteBuf bytes) {
+        if (over) {
             return;
         }
-        received += buffer.remaining();
-        counters.received(buffer.remaining());
-        waitingSince = demand.decrementAndGet() > 0 ? System.nanoTime() : NOT_WAITING;
-        Subscriber<? super ByteBuffer> reader = reader();
-        if (expectedBytes >= 0 && received > expectedBytes) {
-            storeAttempt.abort(wrongLength());
-        } else if (reader != null) {
-            reader.onNext(buffer);
+        count(bytes.readableBytes());
+        if (reader instanceof Poured poured && held.isEmpty()) {
+            poured.take(bytes.nioBuffer());
+        } else {
+            ByteBuffer copy = ByteBuffer.allocate(bytes.readableBytes());
+            bytes.getBytes(bytes.readerIndex(), copy);
+            held.add(copy.flip());
+            pass();
         }
     }
 
-    @Override
-    public void onError(Throwable cause) {
-        fail(storeAttempt.translate(cause));
+    private void count(int bytes) {
+        received += bytes;
+        counters.received(bytes);
+        waitingSince = System.nanoTime();
     }
 
-    @Override
-    public void onComplete() {
-        if (expectedBytes >= 0 && received != expectedBytes) {
-            fail(wrongLength());
-            return;
-        }
-        Subscriber<? super ByteBuffer> reader = reader();
-        if (end() && reader != null) {
-            reader.onComplete();
-        }
+    /** Notes that all bytes have come. */
+    void complete() {
+        whole = true;
+        pass();
     }
 
-    /** Fails the body; on the event loop only. */
     void fail(BackendException cause) {
-        Subscriber<? super ByteBuffer> reader;
-        boolean late;
-        synchronized (this) {
-            failure = cause;
-            reader = downstream;
-            late = !announced;
-            announced = true;
-        }
-        if (!over.compareAndSet(false, true)) {
+        failure = cause;
+        if (over) {
             return;
         }
-        release();
-        ended();
+        end();
         counters.failed();
         if (reader != null) {
-            if (late) {
-                reader.onSubscribe(Nothing.INSTANCE);
-            }
-            reader.onError(cause);
+            reader.fail(cause);
         }
     }
 
-    private boolean end() {
-        boolean isFirst = over.compareAndSet(false, true);
-        if (isFirst) {
-            ended();
+    private void end() {
+        over = true;
+        held.clear();
+        if (watchdog != null) {
+            watchdog.cancel(false);
         }
-        return isFirst;
+        storeAttempt.finish();
     }
 
-    private void ended() {
-        synchronized (this) {
-            // Cleared, since the pool refers to this object while the connection is idle.
-            downstream = null;
+    private void cancel() {
+        if (!over) {
+            end();
+            storeAttempt.leave();
         }
-        ScheduledFuture<?> watching = watchdog;
-        if (watching != null) {
-            watching.cancel(false);
-        }
-        storeAttempt.end();
     }
 
-    private void watch() {
-        if (over.get()) {
+    /** Ends a body whose reader threw. */
+    private void thrown(Throwable cause) {
+        boolean first = !over;
+        cancel();
+        if (first && reader != null) {
+            reader.fail(cause);
+        }
+    }
+
+    private void watch(long nanos) {
+        watchdog = connection.eventLoop()
+                .schedule(this::look, nanos, TimeUnit.NANOSECONDS);
+    }
+
+    private void look() {
+        if (over || whole) {
             return;
         }
-        if (waitingSince == NOT_WAITING && demand.get() > 0) {
-            waitingSince = System.nanoTime(); // demand and a buffer crossed
-        }
-        long since = waitingSince;
-        long left = since == NOT_WAITING ? idleNanos : since + idleNanos - System.nanoTime();
+        long left = waitingSince == NOT_WAITING
+                ? idleNanos
+                : waitingSince + idleNanos - System.nanoTime();
         if (left <= 0) {
             storeAttempt.abort(new BackendException(Reason.LATE,
                     "body stalled after " + received + " bytes", null));
         } else {
-            watchdog = connectionPool.timer().schedule(this::watch, left, TimeUnit.NANOSECONDS);
+            watch(left);
         }
     }
 
-    private synchronized @Nullable Subscriber<? super ByteBuffer> reader() {
-        return downstream;
+    /** A reader that takes everything, in its own memory where it has some. */
+    private final class Poured implements Reader {
+        private final BodySink sink;
+
+        Poured(BodySink sink) {
+            this.sink = sink;
+        }
+
+        @Override
+        public boolean wantsBytes() {
+            return true;
+        }
+
+        @Nullable
+        ByteBuffer room() {
+            try {
+                return over ? null : sink.room();
+            } catch (RuntimeException | Error e) {
+                thrown(e);
+                return null;
+            }
+        }
+
+        void landed(int bytes) {
+            attempt(() -> sink.landed(bytes));
+        }
+
+        @Override
+        public void take(ByteBuffer bytes) {
+            attempt(() -> sink.write(bytes));
+        }
+
+        @Override
+        public void complete() {
+            attempt(sink::complete);
+        }
+
+        private void attempt(Runnable step) {
+            try {
+                step.run();
+            } catch (RuntimeException | Error e) {
+                thrown(e);
+            }
+        }
+
+        @Override
+        public void fail(Throwable cause) {
+            sink.fail(cause);
+        }
     }
 
-    private BackendException wrongLength() {
-        return new BackendException(Reason.MALFORMED,
-                "body has " + received + " bytes where " + expectedBytes + " were announced",
-                null);
-    }
+    /** A reader that demands buffer by buffer. */
+    private final class Subscribed implements Reader, Subscription {
+        private final Subscriber<? super ByteBuffer> subscriber;
+        private long demand;
+        private boolean begun;
 
-    private static long capped(long a, long b) {
-        return a + b < 0 ? Long.MAX_VALUE : a + b;
+        Subscribed(Subscriber<? super ByteBuffer> subscriber) {
+            this.subscriber = subscriber;
+        }
+
+        void begin() {
+            begun = true;
+            subscriber.onSubscribe(this);
+        }
+
+        @Override
+        public void request(long n) {
+            onEventLoop(() -> {
+                boolean more = demand == 0;
+                demand = demand + n < 0 ? Long.MAX_VALUE : demand + n;
+                if (more && !over) {
+                    pass();
+                }
+            });
+        }
+
+        @Override
+        public void cancel() {
+            onEventLoop(ResponseBody.this::cancel);
+        }
+
+        @Override
+        public boolean wantsBytes() {
+            return demand > 0;
+        }
+
+        @Override
+        public void take(ByteBuffer bytes) {
+            demand -= demand == Long.MAX_VALUE ? 0 : 1;
+            subscriber.onNext(bytes);
+        }
+
+        @Override
+        public void complete() {
+            subscriber.onComplete();
+        }
+
+        @Override
+        public void fail(Throwable cause) {
+            if (!begun) {
+                subscriber.onSubscribe(Nothing.INSTANCE);
+            }
+            subscriber.onError(cause);
+        }
     }
 
     private enum Nothing implements Subscription {

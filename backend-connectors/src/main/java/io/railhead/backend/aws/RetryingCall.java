@@ -139,7 +139,7 @@ final class RetryingCall implements ConnectionPool.Abortable {
             return;
         }
         body = message.stream();
-        StoreAttempt next = new StoreAttempt(request.method(), storeEndpoint, answerIdle,
+        StoreAttempt next = new StoreAttempt(message, storeEndpoint, answerIdle,
                 route.transport(), route.counters());
         storeAttempt = next;
         if (answer.isDone()) {
@@ -156,7 +156,7 @@ final class RetryingCall implements ConnectionPool.Abortable {
                             heard(response, failure, System.nanoTime() - sentNanos);
                             attempted(storeEndpoint, response, failure);
                         });
-        next.start(message);
+        next.start();
         if (!next.answer().isDone()) {
             next.watchConnecting(patience(message));
         }

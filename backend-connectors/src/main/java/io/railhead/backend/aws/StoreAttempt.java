@@ -1,31 +1,34 @@
 package io.railhead.backend.aws;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpStatusClass;
+import io.netty.handler.codec.http.HttpUtil;
 import io.railhead.backend.BackendException;
 import io.railhead.backend.BackendException.Reason;
 import io.railhead.backend.BackendResponse;
-import io.railhead.backend.BodyDrain;
+import io.railhead.backend.Body;
+import io.railhead.backend.FixedBody;
 import io.railhead.backend.Headers;
+import io.railhead.backend.http.StoreConnection;
+import io.railhead.backend.http.StoreExchange;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.Locale;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscriber;
-import software.amazon.awssdk.http.SdkHttpResponse;
-import software.amazon.awssdk.http.async.SdkAsyncHttpResponseHandler;
-import software.amazon.awssdk.http.async.SdkHttpContentPublisher;
 
 /**
- * One attempt at one endpoint, from the request to the last byte of its response. The HTTP client
- * calls the handler's methods on the connection's event loop, one at a time. Every failure of a
- * body takes that path too, so that its subscriber gets one signal at a time.
+ * One attempt at one endpoint, from the request to the last byte of its response. The connection
+ * calls on its event loop, one call at a time; aborting and withdrawing are for any thread.
  */
-final class StoreAttempt implements SdkAsyncHttpResponseHandler, ConnectionPool.Abortable {
-    private final String method;
+final class StoreAttempt implements StoreExchange, ConnectionPool.Abortable {
+    private final RequestEncoder.Message message;
     private final StoreEndpoint storeEndpoint;
     private final Duration idleTimeout;
     private final ConnectionPool connectionPool;
@@ -33,20 +36,24 @@ final class StoreAttempt implements SdkAsyncHttpResponseHandler, ConnectionPool.
     private final CompletableFuture<BackendResponse> answer = new CompletableFuture<>();
     private final CompletableFuture<@Nullable Void> finished = new CompletableFuture<>();
     private final AtomicReference<@Nullable BackendException> aborted = new AtomicReference<>();
-    private volatile @Nullable CompletableFuture<Void> execution;
-    private volatile @Nullable StreamBody requestBody;
-    private final AtomicReference<Asked> asked = new AtomicReference<>(Asked.NOT_YET);
-    private @Nullable SdkHttpResponse head;
+    private final AtomicReference<Sent> sent = new AtomicReference<>(Sent.NOTHING);
+    private volatile @Nullable StoreConnection connection;
     private @Nullable ResponseBody responseBody;
 
-    StoreAttempt(String method, StoreEndpoint storeEndpoint, Duration idleTimeout,
-            ConnectionPool connectionPool,
-            Counters counters) {
-        this.method = method;
+    StoreAttempt(RequestEncoder.Message message, StoreEndpoint storeEndpoint, Duration idleTimeout,
+            ConnectionPool connectionPool, Counters counters) {
+        this.message = message;
         this.storeEndpoint = storeEndpoint;
         this.idleTimeout = idleTimeout;
         this.connectionPool = connectionPool;
         this.counters = counters;
+    }
+
+    /** What a store may act on: a request with a body needs its body. */
+    private enum Sent {
+        NOTHING,
+        SOME,
+        NOTHING_EVER
     }
 
     /** Completes with the response's head; its body is still to come. */
@@ -59,45 +66,9 @@ final class StoreAttempt implements SdkAsyncHttpResponseHandler, ConnectionPool.
         return finished;
     }
 
-    /** The client's use of the request's body so far. */
-    private enum Asked {
-        NOT_YET,
-        ONCE,
-        NEVER
-    }
-
-    /**
-     * Returns the same body, and notes when it is requested, which shows that there is a
-     * connection.
-     */
-    SdkHttpContentPublisher noticing(SdkHttpContentPublisher body) {
-        return new SdkHttpContentPublisher() {
-            @Override
-            public Optional<Long> contentLength() {
-                return body.contentLength();
-            }
-
-            @Override
-            public void subscribe(Subscriber<? super ByteBuffer> subscriber) {
-                if (asked.compareAndSet(Asked.NOT_YET, Asked.ONCE)) {
-                    storeEndpoint.connect();
-                    var _ = finished.thenRun(storeEndpoint::disconnect);
-                    body.subscribe(subscriber);
-                } else if (asked.get() == Asked.ONCE) {
-                    body.subscribe(subscriber);
-                } else {
-                    FailedBody.subscribe(subscriber, HttpFailures.late("request was given up"));
-                }
-            }
-        };
-    }
-
-    /**
-     * Returns whether this attempt waits for a connection while others use the whole pool. The HTTP
-     * client subscribes to a request's body, even an empty one, once it has a connection.
-     */
+    /** Returns whether this attempt waits for a connection while others use the whole pool. */
     boolean lacksOneOf(int connections) {
-        return asked.get() != Asked.ONCE && storeEndpoint.connected() >= connections;
+        return connection == null && storeEndpoint.connected() >= connections;
     }
 
     /**
@@ -105,147 +76,184 @@ final class StoreAttempt implements SdkAsyncHttpResponseHandler, ConnectionPool.
      * store can have more of the request than its head.
      */
     boolean withdrawBody() {
-        return asked.compareAndSet(Asked.NOT_YET, Asked.NEVER);
+        return sent.compareAndSet(Sent.NOTHING, Sent.NOTHING_EVER);
     }
 
-    /**
-     * Aborts if there is no connection within this time. The client's pool can lose a waiting
-     * request when the first connection to an address is refused.
-     */
+    /** Aborts if nothing that a store acts on could be sent within this time. */
     void watchConnecting(Duration patience) {
         var watch = connectionPool.timer().schedule(() -> {
-            if (asked.get() == Asked.NOT_YET) {
+            if (sent.get() == Sent.NOTHING) {
                 abort(HttpFailures.late("no connection in time"));
             }
         }, patience.toNanos(), TimeUnit.NANOSECONDS);
         var _ = finished.thenRun(() -> watch.cancel(false));
     }
 
-    void start(RequestEncoder.Message message) {
-        requestBody = message.stream();
+    void start() {
         connectionPool.began(this);
         try {
-            execution = connectionPool.execute(message, this);
+            connectionPool.send(storeEndpoint.uri(), this);
         } catch (RuntimeException | Error e) {
-            onError(e);
-        }
-        BackendException cause = aborted.get();
-        if (cause != null) {
-            cut(cause);
+            failed(e);
         }
     }
 
     /** Closes the connection, whatever its state. Any thread. */
     @Override
     public void abort(BackendException cause) {
-        if (aborted.compareAndSet(null, cause)) {
-            cut(cause);
+        if (!aborted.compareAndSet(null, cause)) {
+            return;
         }
-    }
-
-    private void cut(BackendException cause) {
-        StreamBody sending = requestBody;
+        StreamBody sending = message.stream();
         if (sending != null) {
             sending.abort(cause);
         }
-        CompletableFuture<Void> running = execution;
-        if (running != null) {
-            running.completeExceptionally(cause);
+        StoreConnection used = connection;
+        if (used != null) {
+            used.abort(this, cause);
+        } else {
+            connectionPool.withdraw(storeEndpoint.uri(), this);
         }
         if (answer.completeExceptionally(cause)) {
-            end();
+            finish();
         }
     }
 
     @Override
-    public void onHeaders(SdkHttpResponse response) {
-        head = response;
+    public boolean isOver() {
+        return aborted.get() != null;
     }
 
     @Override
-    public void onStream(Publisher<ByteBuffer> stream) {
-        SdkHttpResponse response = head;
-        if (response == null) {
-            onError(new IllegalStateException("body before headers"));
+    public boolean begin(StoreConnection given) {
+        connection = given;
+        boolean wanted = aborted.get() == null && (message.waitsToBeAskedFor()
+                ? sent.get() == Sent.NOTHING
+                : sent.compareAndSet(Sent.NOTHING, Sent.SOME));
+        if (wanted) {
+            storeEndpoint.connect();
+            var _ = finished.thenRun(storeEndpoint::disconnect);
+        }
+        return wanted;
+    }
+
+    @Override
+    public HttpRequest request() {
+        return message.request();
+    }
+
+    @Override
+    public @Nullable Publisher<ByteBuffer> body() {
+        Publisher<ByteBuffer> body = message.body();
+        return body == null ? null : subscriber -> subscribe(body, subscriber);
+    }
+
+    private void subscribe(Publisher<ByteBuffer> body, Subscriber<? super ByteBuffer> subscriber) {
+        if (sent.compareAndSet(Sent.NOTHING, Sent.SOME) || sent.get() == Sent.SOME) {
+            body.subscribe(subscriber);
+        } else {
+            FailedBody.subscribe(subscriber, HttpFailures.late("request was given up"));
+        }
+    }
+
+    @Override
+    public void head(HttpResponse head) {
+        StoreConnection used = connection;
+        if (used == null) {
+            throw new IllegalStateException("a response without a connection");
+        }
+        if (isWithoutBody(head)) {
+            answer.complete(answer(head, FixedBody.EMPTY));
             return;
         }
-        if (isWithoutBody(response)) {
-            BodyDrain.discard(stream);
-            answer.complete(answer(response, FixedContent.NONE));
-            end();
-            return;
-        }
-        if (response.isSuccessful() && contentLength(response) < 0 && !isChunked(response)) {
+        if (head.status().codeClass() == HttpStatusClass.SUCCESS
+                && !HttpUtil.isContentLengthSet(head)
+                && !HttpUtil.isTransferEncodingChunked(head)) {
             abort(new BackendException(Reason.MALFORMED,
                     "answer does not say how long it is", null));
             return;
         }
-        ResponseBody body = new ResponseBody(stream, contentLength(response), this, connectionPool,
-                idleTimeout, counters);
+        ResponseBody body = new ResponseBody(used, this, idleTimeout, counters);
         responseBody = body;
-        if (!answer.complete(answer(response, body))) {
-            BodyDrain.discard(body);
+        if (!answer.complete(answer(head, body))) {
+            leave();
         }
     }
 
-    /**
-     * Handles a failure of the request or the connection. After the response's head it does not
-     * matter: the body reports its own failures, and may already be complete.
-     */
+    private boolean isWithoutBody(HttpResponse head) {
+        return message.request().method().name().equals("HEAD")
+                || head.status().equals(HttpResponseStatus.NO_CONTENT)
+                || head.status().equals(HttpResponseStatus.NOT_MODIFIED)
+                || HttpUtil.getContentLength(head, -1L) == 0;
+    }
+
+    private static BackendResponse answer(HttpResponse head, Body body) {
+        return new BackendResponse(head.status().code(), Headers.copyOf(head.headers()), body);
+    }
+
     @Override
-    public void onError(Throwable cause) {
-        BackendException failure = translate(cause);
+    public boolean wantsBytes() {
         ResponseBody body = responseBody;
-        if (body != null) {
-            if (aborted.get() != null) {
-                body.fail(failure);
-            }
+        return body == null || body.wantsBytes();
+    }
+
+    @Override
+    public @Nullable ByteBuffer room() {
+        ResponseBody body = responseBody;
+        return body == null ? null : body.room();
+    }
+
+    @Override
+    public void landed(int bytes) {
+        if (responseBody != null) {
+            responseBody.landed(bytes);
+        }
+    }
+
+    @Override
+    public void content(ByteBuf bytes) {
+        if (responseBody != null) {
+            responseBody.content(bytes);
+        }
+    }
+
+    @Override
+    public void end() {
+        if (responseBody != null) {
+            responseBody.complete();
+        } else {
+            finish();
+        }
+    }
+
+    @Override
+    public void failed(Throwable cause) {
+        BackendException failure = translate(cause);
+        if (responseBody != null) {
+            responseBody.fail(failure);
         } else {
             answer.completeExceptionally(failure);
-            end();
+            finish();
         }
+    }
+
+    /** Closes the connection of a body that nobody reads on. Any thread. */
+    void leave() {
+        StoreConnection used = connection;
+        if (used != null) {
+            used.abort(this, HttpFailures.late("nobody reads the answer on"));
+        }
+        finish();
     }
 
     /** Ends the attempt, whose connection is free or closed. */
-    void end() {
+    void finish() {
         connectionPool.ended(this);
         finished.complete(null);
     }
 
-    BackendException translate(Throwable cause) {
+    private BackendException translate(Throwable cause) {
         BackendException own = aborted.get();
-        if (own != null) {
-            return own;
-        }
-        return HttpFailures.translate(cause);
-    }
-
-    private boolean isWithoutBody(SdkHttpResponse response) {
-        int status = response.statusCode();
-        return method.equals("HEAD") || status == 204 || status == 304
-                || contentLength(response) == 0;
-    }
-
-    private static boolean isChunked(SdkHttpResponse response) {
-        return response.firstMatchingHeader("Transfer-Encoding")
-                .orElse("")
-                .toLowerCase(Locale.ROOT)
-                .endsWith("chunked");
-    }
-
-    private static long contentLength(SdkHttpResponse response) {
-        String value = response.firstMatchingHeader("Content-Length").orElse("-1");
-        try {
-            return Long.parseLong(value);
-        } catch (NumberFormatException _) {
-            return -1;
-        }
-    }
-
-    private static BackendResponse answer(SdkHttpResponse response, Publisher<ByteBuffer> body) {
-        Headers.Builder headers = Headers.builder();
-        response.forEachHeader(
-                (name, values) -> values.forEach(value -> headers.add(name, value)));
-        return new BackendResponse(response.statusCode(), headers.build(), body);
+        return own == null ? HttpFailures.translate(cause) : own;
     }
 }

@@ -3,16 +3,15 @@ package io.railhead.backend.aws;
 import io.railhead.backend.Payload;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
-import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
-import software.amazon.awssdk.http.async.SdkHttpContentPublisher;
 
 /**
  * A framed {@link Payload.Stream} on its way out. The last buffer is held back until the publisher
@@ -22,7 +21,7 @@ import software.amazon.awssdk.http.async.SdkHttpContentPublisher;
  * <p> Signals come from both sides on any threads; the thread that raises {@code work} from zero
  * drains.
  */
-final class StreamBody implements SdkHttpContentPublisher {
+final class StreamBody implements Publisher<ByteBuffer> {
     private static final int PREFETCH = 4;
 
     private final Payload.Stream payload;
@@ -38,11 +37,6 @@ final class StreamBody implements SdkHttpContentPublisher {
         this.payload = payload;
         this.bodyFraming = bodyFraming;
         this.counters = counters;
-    }
-
-    @Override
-    public Optional<Long> contentLength() {
-        return payload.hasLength() ? Optional.of(bodyFraming.encodedBytes()) : Optional.empty();
     }
 
     /** Returns the time when a buffer last moved towards the store. */

@@ -1,4 +1,4 @@
-/** {@code Backend} over the AWS SDK v2: its HTTP client, signer and retry strategy. */
+/** {@code Backend} over the AWS SDK v2: its credentials, signer and retry delays. */
 @NullMarked
 package io.railhead.backend.aws;
 

@@ -213,6 +213,28 @@ public final class Page implements SlotUse {
     }
 
     /**
+     * Returns the memory of the next bytes up to the next gap, a direct buffer. Filler only: it may
+     * be written, and {@link #landed} called, until the page is published or condemned.
+     */
+    public ByteBuffer room() {
+        Written filled = requireFilling();
+        return cut(filled.bytes, remaining()).getFirst().asByteBuffer();
+    }
+
+    /** Appends bytes that were written into the memory from {@link #room}. Filler only. */
+    public void landed(int bytes) {
+        if (bytes > remaining()) {
+            throw new IllegalArgumentException(
+                    bytes + " bytes do not fit the page's " + remaining());
+        }
+        Written filled = requireFilling();
+        for (MemorySegment each : cut(filled.bytes, bytes)) {
+            filled.crc.update(each.asByteBuffer());
+        }
+        filled.bytes += bytes;
+    }
+
+    /**
      * Makes the bytes valid. Filler only: after all bytes were written here, or none, when a fabric
      * has placed them.
      */

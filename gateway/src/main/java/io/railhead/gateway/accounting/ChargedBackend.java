@@ -3,10 +3,13 @@ package io.railhead.gateway.accounting;
 import io.railhead.backend.Backend;
 import io.railhead.backend.BackendRequest;
 import io.railhead.backend.BackendResponse;
+import io.railhead.backend.Body;
+import io.railhead.backend.BodySink;
 import io.railhead.backend.FetchTurn;
 import io.railhead.backend.ForwardingBackend;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 
@@ -50,11 +53,24 @@ record ChargedBackend(Backend store, boolean namesObject, Rows rows) implements 
 
     private static BackendResponse counting(BackendResponse response, Usage row) {
         return new BackendResponse(response.status(), response.headers(),
-                subscriber -> response.body().subscribe(new Counting(subscriber, row)));
+                new Counted(response.body(), row));
     }
 
-    /** Counts the bytes of a body on their way. */
-    private record Counting(Subscriber<? super ByteBuffer> reader,
+    /** A body whose bytes are counted on their way. */
+    private record Counted(Body body, Usage row) implements Body {
+
+        @Override
+        public void subscribe(Subscriber<? super ByteBuffer> subscriber) {
+            body.subscribe(new CountingSubscriber(subscriber, row));
+        }
+
+        @Override
+        public void pour(BodySink sink) {
+            body.pour(new CountingSink(sink, row));
+        }
+    }
+
+    private record CountingSubscriber(Subscriber<? super ByteBuffer> reader,
             Usage row) implements Subscriber<ByteBuffer> {
 
         @Override
@@ -76,6 +92,36 @@ record ChargedBackend(Backend store, boolean namesObject, Rows rows) implements 
         @Override
         public void onComplete() {
             reader.onComplete();
+        }
+    }
+
+    private record CountingSink(BodySink sink, Usage row) implements BodySink {
+
+        @Override
+        public @Nullable ByteBuffer room() {
+            return sink.room();
+        }
+
+        @Override
+        public void landed(int bytes) {
+            row.received(bytes);
+            sink.landed(bytes);
+        }
+
+        @Override
+        public void write(ByteBuffer bytes) {
+            row.received(bytes.remaining());
+            sink.write(bytes);
+        }
+
+        @Override
+        public void complete() {
+            sink.complete();
+        }
+
+        @Override
+        public void fail(Throwable cause) {
+            sink.fail(cause);
         }
     }
 }

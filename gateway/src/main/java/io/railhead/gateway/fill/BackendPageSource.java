@@ -1,8 +1,11 @@
 package io.railhead.gateway.fill;
 
 import io.railhead.backend.Backend;
+import io.railhead.backend.BackendException;
 import io.railhead.backend.BackendResponse;
+import io.railhead.backend.Body;
 import io.railhead.backend.BodyDrain;
+import io.railhead.backend.BodySink;
 import io.railhead.backend.Caller;
 import io.railhead.backend.ContentRange;
 import io.railhead.backend.FetchTurn;
@@ -15,9 +18,6 @@ import io.railhead.cache.PageSource;
 import io.railhead.gateway.s3.Guard;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
-import org.reactivestreams.Publisher;
-import org.reactivestreams.Subscriber;
-import org.reactivestreams.Subscription;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -86,8 +86,8 @@ public final class BackendPageSource implements PageSource {
     }
 
     /** Starts filling pages from a body. */
-    public static void pour(Publisher<ByteBuffer> body, Sink sink) {
-        body.subscribe(new SinkSubscriber(sink));
+    public static void pour(Body body, Sink sink) {
+        body.pour(new Pages(sink));
     }
 
     private static @Nullable FillException check(BackendResponse answer, ObjectVersion version,
@@ -123,44 +123,35 @@ public final class BackendPageSource implements PageSource {
                 : new FillException(Reason.VERSION_CHANGED, "the object has changed", null);
     }
 
-    /**
-     * A body on its way into pages. Demand is unbounded, since the memory is already reserved.
-     */
-    private static final class SinkSubscriber implements Subscriber<ByteBuffer> {
-        private final Sink sink;
-        private @Nullable Subscription subscription;
+    /** A body on its way into pages, whose memory is already reserved. */
+    private record Pages(Sink sink) implements BodySink {
 
-        SinkSubscriber(Sink sink) {
-            this.sink = sink;
+        @Override
+        public @Nullable ByteBuffer room() {
+            return sink.room();
         }
 
         @Override
-        public void onSubscribe(Subscription newSubscription) {
-            subscription = newSubscription;
-            newSubscription.request(Long.MAX_VALUE);
+        public void landed(int bytes) {
+            sink.landed(bytes);
         }
 
         @Override
-        public void onNext(ByteBuffer bytes) {
-            Guard.run(() -> sink.write(bytes), this::thrown);
+        public void write(ByteBuffer bytes) {
+            sink.write(bytes);
         }
 
         @Override
-        public void onError(Throwable cause) {
-            sink.fail(new FillException(Reason.BACKEND_FAILED, "the backend's body broke off",
-                    cause));
+        public void complete() {
+            sink.complete();
         }
 
         @Override
-        public void onComplete() {
-            Guard.run(sink::complete, this::thrown);
-        }
-
-        private void thrown(Throwable cause) {
-            if (subscription != null) {
-                subscription.cancel();
-            }
-            sink.fail(failed(cause));
+        public void fail(Throwable cause) {
+            sink.fail(cause instanceof BackendException
+                    ? new FillException(Reason.BACKEND_FAILED, "the backend's body broke off",
+                            cause)
+                    : failed(cause));
         }
     }
 }
