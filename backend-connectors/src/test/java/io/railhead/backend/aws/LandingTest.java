@@ -151,8 +151,8 @@ class LandingTest {
         private final int size;
         private ByteBuffer piece;
         private volatile int good = Integer.MAX_VALUE;
-        private volatile int calls;
-        private volatile int landed;
+        private int calls; // read once the body has ended
+        private int landed;
 
         Memory(int size) {
             this.size = size;
