@@ -23,7 +23,6 @@ import io.railhead.gateway.admission.AdmissionCollector;
 import io.railhead.gateway.admission.HeapPressure;
 import io.railhead.gateway.admission.HeapWatch;
 import io.railhead.gateway.audit.Audit;
-import io.railhead.gateway.audit.AuditEvent;
 import io.railhead.gateway.audit.AuditStream;
 import io.railhead.gateway.audit.KeyChanges;
 import io.railhead.gateway.authorization.AccessControl;
@@ -56,7 +55,6 @@ import io.railhead.gateway.frontdoor.S3Listener;
 import io.railhead.gateway.frontdoor.UnsignedEndpoint;
 import io.railhead.gateway.identity.CredentialChange;
 import io.railhead.gateway.identity.CredentialStore;
-import io.railhead.gateway.identity.Identity;
 import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.metrics.FabricCollector;
 import io.railhead.gateway.metrics.Metrics;
@@ -245,14 +243,10 @@ public final class Gateway implements AutoCloseable, Readiness {
         return settings == null
                 ? null
                 : opened(AuditStream.open(settings, config.gateway().name(), vertx, metrics,
-                        key -> owner(credentials.find(key, null))));
-    }
-
-    private static AuditEvent.@Nullable Actor owner(@Nullable Identity identity) {
-        return identity == null
-                ? null
-                : new AuditEvent.Actor(identity.principal().name(), identity.principal().tenant(),
-                        "", "");
+                        claim -> credentials.findOwner(claim.accessKeyId(),
+                                claim.sessionToken() == null
+                                        ? null
+                                        : claim.sessionToken().reveal())));
     }
 
     private @Nullable PolicyFile openPolicy() {

@@ -200,7 +200,7 @@ final class PolicyTestCommand implements Callable<Integer> {
     private RequestSource session(String name, String itsTenant, RoleSession session) {
         RequestSource plain = RequestSource.of(name, itsTenant, from, tls);
         return new RequestSource(plain.principal(), plain.tenant(), plain.source(), plain.secure(),
-                session);
+                session, "");
     }
 
     private int print(RequestSource sender, @Nullable List<Decision> decisions) {

@@ -92,6 +92,23 @@ public final class CredentialStore implements AutoCloseable {
         return accessKeyId.startsWith(CredentialSeal.PREFIX);
     }
 
+    /**
+     * Returns whom an access key was made for, for the audit of a refused request; null if nobody
+     * knows. The sender has not proved that the key is its own.
+     *
+     * @param sessionToken null if the request has none
+     */
+    public @Nullable KeyOwner findOwner(String accessKeyId, @Nullable String sessionToken) {
+        Credentials under = current;
+        Identity known = under.find(accessKeyId);
+        if (known != null) {
+            return new KeyOwner(known.principal().name(), known.principal().tenant(), "");
+        }
+        return sessions == null || sessionToken == null
+                ? null
+                : sessions.findOwner(under, accessKeyId, sessionToken);
+    }
+
     private @Nullable Identity session(String accessKeyId, String token) {
         return sessions == null ? null : sessions.find(current, accessKeyId, token);
     }

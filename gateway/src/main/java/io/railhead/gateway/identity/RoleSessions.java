@@ -92,6 +92,20 @@ final class RoleSessions implements AutoCloseable {
         return known.identity().key().id().equals(accessKeyId) ? known.identity() : null;
     }
 
+    /** Returns whom a session was made for, also after it ended; null if it cannot be opened. */
+    @Nullable
+    KeyOwner findOwner(Credentials under, String accessKeyId, String token) {
+        AccessKey key = seal.open(accessKeyId, token);
+        RoleSession session = key == null ? null : key.session();
+        if (session == null) {
+            return null;
+        }
+        Principal principal = under.formerPrincipalOf(session);
+        return principal == null
+                ? new KeyOwner(session.roleName(), "", accessKeyId)
+                : new KeyOwner(principal.name(), principal.tenant(), accessKeyId);
+    }
+
     private static @Nullable Identity identity(Credentials under, AccessKey key) {
         RoleSession session = key.session();
         Principal principal = session == null ? null : under.principalOf(session);
