@@ -1,6 +1,7 @@
 package io.railhead.client;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.ConnectException;
 import java.net.NoRouteToHostException;
 import java.net.URI;
@@ -55,10 +56,8 @@ final class S3Http implements AutoCloseable {
         AwsCredentials credentials;
         try {
             credentials = config.credentials().resolveCredentials();
-        } catch (SdkException e) {
-            throw new IOException(
-                    "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or --profile",
-                    e);
+        } catch (SdkException | UncheckedIOException e) {
+            throw CredentialFailure.of(e);
         }
         return new Signed(signer.sign(request -> {
             request.identity(credentials)
