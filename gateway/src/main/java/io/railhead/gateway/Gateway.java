@@ -138,7 +138,8 @@ public final class Gateway implements AutoCloseable, Readiness {
         LongSupplier nanoClock = environment.nanoClock();
         try {
             CleartextPolicy.require(config, credentials.areOfSeveralTenants());
-            metrics.usage.configure(config.accounting().rows(), config.accounting().prices());
+            metrics.usage.limit(config.accounting().rows());
+            metrics.usage.price(config.accounting().prices());
             tracing = opened(new Tracing(config.gateway().name(), metrics.spans));
             vertx = openVertx();
             shutdownStack.push(() -> await(vertx.close()));
@@ -197,7 +198,7 @@ public final class Gateway implements AutoCloseable, Readiness {
                     .leavingWhile(drain::isOn)
                     .tracedWhile(tracing::isOn);
             reload = new Reload(config, new Reload.Parts(openStores, routes, requests, admission,
-                    connections, tracing, nanoClock,
+                    connections, tracing, metrics.usage, nanoClock,
                     fresh -> fresh.forEach(store -> probe(store, credentials.anyAtStore()))));
             files.openTls(config.gateway(), vertx, listener).ifPresent(this::opened);
             admin = config.admin().enabled()

@@ -103,7 +103,10 @@ final class S3Http implements AutoCloseable {
         try {
             return new HttpAnswer(http.prepareRequest(execute.build()).call());
         } catch (IOException e) {
-            throw FutureFailures.named(config.endpoint(), e);
+            String fault = OtherScheme.findFault(config.endpoint(), e);
+            throw fault == null
+                    ? FutureFailures.named(config.endpoint(), e)
+                    : (IOException) new ConnectException(fault).initCause(e);
         }
     }
 

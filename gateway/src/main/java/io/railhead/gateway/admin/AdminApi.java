@@ -9,6 +9,7 @@ import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.metrics.Metrics;
 import io.railhead.gateway.s3.Digests;
 import io.railhead.gateway.s3.Guard;
+import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.gateway.s3.sigv4.Authentication;
@@ -196,8 +197,9 @@ public final class AdminApi implements AutoCloseable {
         private void run(Authentication.Signed signed, byte[] body) {
             try {
                 requireHash(signed, body);
-                var asked = new AdminCall.Asked(signed, request.remoteAddress().hostAddress(),
-                        CallBody.parse(body), adminResponse);
+                var asked = new AdminCall.Asked(signed, RequestSource
+                        .anonymous(request.remoteAddress().hostAddress(), request.isSSL())
+                        .as(signed), CallBody.parse(body), adminResponse);
                 JsonObject answer = call.run(asked);
                 note(new String(body, StandardCharsets.UTF_8), answer.getString("state", "done"));
                 audit.record(about(asked.body().read(), AuditEvent.accepted(AuditKind.ADMIN_CALL,

@@ -1,7 +1,10 @@
 package io.railhead.gateway.audit;
 
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 public record AuditEvent(AuditKind kind, Instant time, int activity, String code, String message,
         Actor actor, Request request, List<Resource> resources, @Nullable Claim claim) {
     private static final int MOST_CHARS = 1024;
+    private static final int PREFIX_BYTES = 8;
 
     /**
      * The sender.
@@ -125,9 +129,31 @@ public record AuditEvent(AuditKind kind, Instant time, int activity, String code
         return !code.isEmpty();
     }
 
-    /** Returns the sender that limits count for: the address, or the principal without one. */
+    /**
+     * Returns the sender that limits count for: the address, or the principal without one. One
+     * sender has a whole prefix of IPv6 addresses.
+     */
     String source() {
-        return actor.address.isEmpty() ? actor.principal : actor.address;
+        return actor.address.isEmpty() ? actor.principal : prefix(actor.address);
+    }
+
+    private static String prefix(String address) {
+        if (address.indexOf(':') < 0) {
+            return address;
+        }
+        try {
+            int scope = address.indexOf('%');
+            byte[] bytes = InetAddress
+                    .ofLiteral(scope < 0 ? address : address.substring(0, scope))
+                    .getAddress();
+            if (bytes.length < 16) {
+                return address;
+            }
+            Arrays.fill(bytes, PREFIX_BYTES, bytes.length, (byte) 0);
+            return InetAddress.getByAddress(bytes).getHostAddress() + "/64";
+        } catch (IllegalArgumentException | UnknownHostException e) {
+            return address;
+        }
     }
 
     private static String shortened(String text) {

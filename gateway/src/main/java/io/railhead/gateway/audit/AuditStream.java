@@ -164,7 +164,7 @@ public final class AuditStream implements Audit, AutoCloseable {
         String from = source.isEmpty() ? "other senders" : source;
         write(AuditEvent.refused(kind, "Suppressed",
                 events + " more events of this kind within a minute were left out, from " + from)
-                .by("", "", source));
+                .by("", "", source.replaceFirst("/.*", "")));
     }
 
     /** Writes what is queued, and an event of the stop. Blocks. */

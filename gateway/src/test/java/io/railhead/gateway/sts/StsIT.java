@@ -569,6 +569,10 @@ class StsIT {
     @Test
     void attackWrongAudience() {
         refusedClaims(claims -> claims.audience("vault"), "InvalidIdentityToken");
+        assertThat(assume("pods", issuer.token("ml-a", "train",
+                claims -> claims.audience("CaNaRy"))).element("Message"))
+                .isEqualTo("The token&apos;s aud names none of this issuer&apos;s audiences here:"
+                        + " sts.amazonaws.com, railhead.");
         refusedClaims(claims -> claims.audience(List.of()), "InvalidIdentityToken");
         assertThat(assume("pods", issuer.token("ml-a", "train",
                 claims -> claims.audience(List.of("vault", "railhead")))).status())
@@ -764,6 +768,27 @@ class StsIT {
                         audiences: [sts.amazonaws.com]
                         jwks_file: keys.json
                 """.formatted(issuer.name()));
+        assertThat(assume("pods", pod()).status()).isEqualTo(200);
+    }
+
+    /** Who can write the document must not learn a token that opens the issuer's own API. */
+    @Test
+    void theIssuersTokenGoesToItsOwnHostOnly() {
+        gateway.file("bearer", "node-token");
+        exchangeUnder("");
+        issuer.moveKeys("localhost");
+        exchangeUnder("");
+        exchangeUnder(", token_hosts: ['local*']");
+        assertThat(issuer.bearers()).containsExactly("Bearer node-token", "",
+                "Bearer node-token");
+    }
+
+    private void exchangeUnder(String more) {
+        gateway.restart("""
+                gateway:
+                  web_identity:
+                    issuers: [{issuer: "%s", audiences: [sts.amazonaws.com], token_file: bearer%s}]
+                """.formatted(issuer.name(), more));
         assertThat(assume("pods", pod()).status()).isEqualTo(200);
     }
 
