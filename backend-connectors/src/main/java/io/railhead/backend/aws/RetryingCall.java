@@ -228,7 +228,8 @@ final class RetryingCall implements ConnectionPool.Abortable {
     private BackendException orBusy(BackendException cause) {
         StoreAttempt last = storeAttempt;
         int most = route.config().maxConnections();
-        return cause.reason() != Reason.UNSENT && last != null && last.lacksOneOf(most)
+        return cause.reason() != Reason.UNSENT && cause.reason() != Reason.INTERNAL
+                && last != null && last.lacksOneOf(most)
                 ? new BackendException(Reason.BUSY,
                         "all " + most + " connections to the store are taken", cause)
                 : cause;
@@ -238,7 +239,7 @@ final class RetryingCall implements ConnectionPool.Abortable {
     private static boolean isRepeatable(BackendException cause) {
         return switch (cause.reason()) {
             case UNREACHABLE, BUSY, LATE, BROKEN, MALFORMED -> true;
-            case RATE_LIMITED, OVERSIZED, UNSENT -> false;
+            case RATE_LIMITED, OVERSIZED, UNSENT, INTERNAL -> false;
         };
     }
 
