@@ -230,9 +230,9 @@ final class RetryingCall implements ConnectionPool.Abortable {
         int most = route.config().maxConnections();
         return cause.reason() != Reason.UNSENT && cause.reason() != Reason.INTERNAL
                 && last != null && last.lacksOneOf(most)
-                ? new BackendException(Reason.BUSY,
-                        "all " + most + " connections to the store are taken", cause)
-                : cause;
+                        ? new BackendException(Reason.BUSY,
+                                "all " + most + " connections to the store are taken", cause)
+                        : cause;
     }
 
     /** Returns whether another attempt may succeed. */

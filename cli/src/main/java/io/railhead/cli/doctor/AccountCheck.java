@@ -129,7 +129,8 @@ final class AccountCheck {
                 throw e;
             }
             findings.add(fail(subject("credential"), name(caller) + " of " + callers.get(caller)
-                    + " cannot be had: " + reason(e), WHY, caller instanceof Caller.AssumedRole
+                    + " cannot be had: " + reason(e), WHY,
+                    caller instanceof Caller.AssumedRole
                             ? "see whether sts_endpoint answers from here, and lets the named"
                                     + " key or token assume role_arn"
                             : "see what the SDK's provider chain needs here, such as AWS_PROFILE"));

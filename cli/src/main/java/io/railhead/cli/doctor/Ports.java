@@ -79,9 +79,10 @@ final class Ports {
                     .orElse("");
             return running.isPresent()
                     ? ok(setting, address + " is taken" + owner + ", and a gateway runs here", why)
-                    : fail(setting, address + " is taken" + owner + tls(local, address.port()), why, "end it, or set " + setting
-                            + " to another port; ss -ltnp 'sport = :" + address.port()
-                            + "' says whose it is");
+                    : fail(setting, address + " is taken" + owner + tls(local, address.port()), why,
+                            "end it, or set " + setting
+                                    + " to another port; ss -ltnp 'sport = :" + address.port()
+                                    + "' says whose it is");
         }
         if (message.contains("Permission denied")) {
             return fail(setting, address + ": this user may not listen on that port", why,

@@ -128,7 +128,9 @@ final class PolicyTestCommand implements Callable<Integer> {
                             mark < 0 ? null : rest.substring(mark + 1), sent.build());
             return print(setting.sender(), decisions);
         } catch (NoSession e) {
-            spec.commandLine().getOut().println("no session of role " + role + ": " + e.getMessage());
+            spec.commandLine()
+                    .getOut()
+                    .println("no session of role " + role + ": " + e.getMessage());
             spec.commandLine().getOut().flush();
             return NO_SESSION;
         } catch (IllegalArgumentException e) {

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
 import io.railhead.cli.doctor.Finding.Mark;
-import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.ConfigLoader;
+import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.identity.CredentialStore;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -63,14 +63,16 @@ class RoleCredentialsTest {
 
     private List<Finding> look() throws Exception {
         Files.writeString(folder.resolve("keys.json"), "{\"keys\": []}");
-        Files.writeString(folder.resolve("credentials.yaml"), """
-                roles:
-                  - name: pods
-                    issuer: "https://ci.test"
-                    claims: {sub: "*"}
-                    backend_credential: {access_key: SITE, secret_key: S, role_arn: "arn:aws:iam::1:role/data",
-                      sts_endpoint: "http://127.0.0.1:%d"}
-                """.formatted(sts.getAddress().getPort()));
+        Files.writeString(folder.resolve("credentials.yaml"),
+                """
+                        roles:
+                          - name: pods
+                            issuer: "https://ci.test"
+                            claims: {sub: "*"}
+                            backend_credential: {access_key: SITE, secret_key: S, role_arn: "arn:aws:iam::1:role/data",
+                              sts_endpoint: "http://127.0.0.1:%d"}
+                        """
+                        .formatted(sts.getAddress().getPort()));
         GatewayConfig config = ConfigLoader
                 .load(Files.writeString(folder.resolve("railhead.yaml"), """
                         gateway:

@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpServer;
+import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsServer;
 import java.io.IOException;
 import java.io.InputStream;
@@ -137,7 +137,8 @@ class WebIdentityTest {
 
     private void failsSaying(Map<String, String> more, String... words) {
         try (S3Http http = new S3Http(config(more))) {
-            assertThatThrownBy(() -> http.sign(Call.to(SdkHttpMethod.GET, new ObjectName("b", "k"))))
+            assertThatThrownBy(
+                    () -> http.sign(Call.to(SdkHttpMethod.GET, new ObjectName("b", "k"))))
                     .isInstanceOf(IOException.class)
                     .message()
                     .startsWith("no credentials: ")

@@ -119,7 +119,8 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      */
     public record Issuer(String issuer, List<String> audiences, @Nullable URI jwks,
             @Nullable Path jwksFile, @Nullable Path ca, @Nullable Path tokenFile,
-            List<String> tokenHosts, List<String> algorithms, Duration clockSkew, boolean singleUse) {
+            List<String> tokenHosts, List<String> algorithms, Duration clockSkew,
+            boolean singleUse) {
 
         public Issuer {
             audiences = List.copyOf(audiences);

@@ -58,10 +58,9 @@ final class WebIdentityLoader {
         if (jwks != null && issuer.jwksFile() != null) {
             throw section.problem("jwks_file", "stands instead of jwks");
         }
-        if (!issuer.tokenHosts().isEmpty() && (jwks != null || issuer.tokenFile() == null)) {
-            throw section.problem("token_hosts", "stands beside token_file and without jwks:"
-                    + " it says where the token may be sent when the OpenID document names"
-                    + " another host");
+        if (!issuer.tokenHosts().isEmpty() && issuer.tokenFile() == null) {
+            throw section.problem("token_hosts", "stands beside token_file: it says which other"
+                    + " hosts may be shown that token");
         }
         if (jwks == null && issuer.jwksFile() == null) {
             requireHttps(section, "issuer", issuer.issuer());

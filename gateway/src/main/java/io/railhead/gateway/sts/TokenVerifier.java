@@ -80,7 +80,8 @@ final class TokenVerifier {
             required.add("jti");
         }
         DefaultJWTClaimsVerifier<SecurityContext> claims = new DefaultJWTClaimsVerifier<>(
-                (Set<String>) null, new JWTClaimsSet.Builder().issuer(issuer.issuer()).build(), required, null);
+                (Set<String>) null, new JWTClaimsSet.Builder().issuer(issuer.issuer()).build(),
+                required, null);
         claims.setMaxClockSkew((int) issuer.clockSkew().toSeconds());
         processor.setJWTClaimsSetVerifier(claims);
     }
@@ -94,7 +95,8 @@ final class TokenVerifier {
             JWTClaimsSet claims = claims(token);
             requireTimes(claims);
             return new Verified(issuer.issuer(), claims.getSubject(),
-                    requireAudience(claims.getAudience()), issuer.singleUse() ? claims.getJWTID() : "",
+                    requireAudience(claims.getAudience()),
+                    issuer.singleUse() ? claims.getJWTID() : "",
                     new Claims(claims.getClaims()));
         } finally {
             calls.release();

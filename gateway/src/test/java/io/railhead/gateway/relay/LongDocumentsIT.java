@@ -13,7 +13,9 @@ import java.net.http.HttpResponse;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Documents of the store's that the gateway reads whole, and that no honest store sends so long. */
+/**
+ * Documents of the store's that the gateway reads whole, and that no honest store sends so long.
+ */
 class LongDocumentsIT {
     private static final byte[] DOCUMENT = " ".repeat((16 << 20) + 1).getBytes(UTF_8);
 
@@ -54,8 +56,9 @@ class LongDocumentsIT {
             say(exchange);
             return true;
         });
-        HttpResponse<byte[]> answer = client.send("POST", "/b?delete", ("<Delete><Object><Key>kept</Key></Object>"
-                + "<Object><Key>gone</Key></Object></Delete>").getBytes(UTF_8));
+        HttpResponse<byte[]> answer = client.send("POST", "/b?delete",
+                ("<Delete><Object><Key>kept</Key></Object>"
+                        + "<Object><Key>gone</Key></Object></Delete>").getBytes(UTF_8));
         assertThat(answer.statusCode()).isEqualTo(501);
         refused(answer);
     }
