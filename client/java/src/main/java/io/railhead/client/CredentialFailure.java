@@ -27,7 +27,8 @@ final class CredentialFailure {
             }
         }
         return new IOException(
-                NONE + "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or --profile", failure);
+                "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or --profile",
+                failure);
     }
 
     private static String refusal(AwsErrorDetails details) {
