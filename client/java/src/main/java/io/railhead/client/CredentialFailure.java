@@ -14,8 +14,8 @@ final class CredentialFailure {
     /** @param failure what a provider of credentials threw */
     static IOException of(RuntimeException failure) {
         for (Throwable at = failure; at != null; at = at.getCause()) {
-            if (at instanceof AwsServiceException refused && refused.awsErrorDetails() != null) {
-                return new IOException(NONE + refusal(refused.awsErrorDetails()), failure);
+            if (at instanceof AwsServiceException refused) {
+                return new IOException(NONE + refusal(refused), failure);
             }
             if (at instanceof NoSuchFileException missing) {
                 return new IOException(NONE + "there is no token file " + missing.getFile()
@@ -31,7 +31,12 @@ final class CredentialFailure {
                 failure);
     }
 
-    private static String refusal(AwsErrorDetails details) {
+    private static String refusal(AwsServiceException refused) {
+        AwsErrorDetails details = refused.awsErrorDetails();
+        if (details == null || details.errorCode() == null) {
+            return "the token service answered " + refused.statusCode()
+                    + "; see AWS_ENDPOINT_URL_STS";
+        }
         return "the token was refused: " + details.errorCode() + ": "
                 + details.errorMessage() + hint(String.valueOf(details.errorCode()));
     }

@@ -158,6 +158,9 @@ class WebIdentityTest {
         status = 400;
         answer = answer.replace("AccessDenied", "ExpiredTokenException");
         failsSaying(Map.of(), "ExpiredTokenException", "AWS_WEB_IDENTITY_TOKEN_FILE");
+        status = 404;
+        answer = "not here";
+        failsSaying(Map.of(), "the token service answered 404", "AWS_ENDPOINT_URL_STS");
     }
 
     @Test

@@ -80,8 +80,7 @@ final class TokenVerifier {
             required.add("jti");
         }
         DefaultJWTClaimsVerifier<SecurityContext> claims = new DefaultJWTClaimsVerifier<>(
-                (Set<String>) null, new JWTClaimsSet.Builder().issuer(issuer.issuer()).build(),
-                required, null);
+                new JWTClaimsSet.Builder().issuer(issuer.issuer()).build(), required);
         claims.setMaxClockSkew((int) issuer.clockSkew().toSeconds());
         processor.setJWTClaimsSetVerifier(claims);
     }
