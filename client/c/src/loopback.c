@@ -85,7 +85,7 @@ static void close_all(struct rh_transport *transport) {
 }
 
 static const struct rh_fabric LOOPBACK = {ready, send_message, receive, sleep_on, wake,
-                                          stands, hang_up, break_off, close_all, close_all};
+                                          stands, hang_up, break_off, NULL, close_all, close_all};
 
 /* A gateway whose backlog is full has the caller wait. */
 static int connect_by(int fd, const struct sockaddr_un *address, int64_t deadline) {

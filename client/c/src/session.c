@@ -334,6 +334,9 @@ void *rh_session_run(void *of) {
             see_to_deadlines(session);
         }
     }
+    if (!session->held && session->transport->fabric->let_go) {
+        session->transport->fabric->let_go(session->transport);
+    }
     pthread_mutex_unlock(&session->lock);
     return NULL;
 }

@@ -29,6 +29,8 @@ struct rh_fabric {
     void (*hang_up)(struct rh_transport *transport);
     /* Ends it without the gateway: whether it can touch no memory any more. */
     bool (*break_off)(struct rh_transport *transport);
+    /* After the end, when nothing is sent or heard any more: gives back what others wait for, such as an adapter. NULL for nothing. */
+    void (*let_go)(struct rh_transport *transport);
     void (*close)(struct rh_transport *transport);
     /* In a child of fork: gives back the child's part; the connection is the parent's. */
     void (*abandon)(struct rh_transport *transport);

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +33,12 @@ enum {
     NO_ROOM_MILLIS = 1, /* until it is looked again for a send that has completed */
     KNOWN_BITS = (IBV_QP_DEST_QPN << 1) - 1,
     ACCESS = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ
+};
+
+/* The adapter's registration of a buffer; NULL once it has been given back. */
+struct pin {
+    struct pin *next;
+    struct ibv_mr *region;
 };
 
 struct verbs {
@@ -58,6 +65,8 @@ struct verbs {
     atomic_bool in_error; /* the gateway can write nothing any more */
     bool cannot_end;      /* the queue pair cannot be brought there */
     atomic_bool disconnected;
+    pthread_mutex_t pinning; /* guards `pins`, and `pd` once the session's thread runs */
+    struct pin *pins;
 };
 
 static struct verbs *of(struct rh_transport *transport) {
@@ -208,12 +217,20 @@ static bool break_off(struct rh_transport *transport) {
     return to_error(of(transport));
 }
 
-/* What cannot be given back keeps all that it may touch, until the process ends. */
-static void close_all(struct rh_transport *transport) {
+/*
+ * A device that is removed waits for whoever holds it: so all is given back at the session's end, and not at its close.
+ * What cannot be given back keeps all that it may touch, until the process ends.
+ */
+static void let_go(struct rh_transport *transport) {
     struct verbs *verbs = of(transport);
     const struct rh_rdma *rdma = verbs->rdma;
+    pthread_mutex_lock(&verbs->pinning);
     bool kept = verbs->qp && rdma->destroy_qp(verbs->qp) != 0;
     if (!kept) {
+        for (struct pin *pin = verbs->pins; pin; pin = pin->next) {
+            rdma->dereg(pin->region);
+            pin->region = NULL;
+        }
         if (verbs->region) {
             rdma->dereg(verbs->region);
         }
@@ -237,7 +254,23 @@ static void close_all(struct rh_transport *transport) {
             rdma->destroy_event_channel(verbs->events);
         }
         free(verbs->messages);
+        verbs->qp = NULL;
+        verbs->region = NULL;
+        verbs->received = NULL;
+        verbs->sent = NULL;
+        verbs->channel = NULL;
+        verbs->pd = NULL;
+        verbs->id = NULL;
+        verbs->events = NULL;
+        verbs->messages = NULL;
     }
+    pthread_mutex_unlock(&verbs->pinning);
+}
+
+static void close_all(struct rh_transport *transport) {
+    struct verbs *verbs = of(transport);
+    let_go(transport);
+    pthread_mutex_destroy(&verbs->pinning);
     if (verbs->waker >= 0) {
         close(verbs->waker);
     }
@@ -247,13 +280,17 @@ static void close_all(struct rh_transport *transport) {
 
 /* The adapter's objects are the parent's: whatever is called here would end them there. */
 static void abandon(struct rh_transport *transport) {
+    for (struct pin *pin = of(transport)->pins, *next; pin; pin = next) {
+        next = pin->next;
+        free(pin);
+    }
     close(of(transport)->waker);
     free(of(transport)->free_sends);
     free(transport);
 }
 
 static const struct rh_fabric VERBS = {ready, send_message, receive, sleep_on, wake,
-                                       stands, hang_up, break_off, close_all, abandon};
+                                       stands, hang_up, break_off, let_go, close_all, abandon};
 
 /* ---- Connecting ---- */
 
@@ -417,6 +454,7 @@ static struct verbs *new_verbs(const struct rh_rdma *rdma, uint32_t max_requests
     }
     made->transport.fabric = &VERBS;
     made->rdma = rdma;
+    pthread_mutex_init(&made->pinning, NULL);
     made->handed_out = -1;
     made->receives = max_requests + OTHER_MESSAGES;
     made->sends = 2 * max_requests + OTHER_MESSAGES;
@@ -486,9 +524,8 @@ static struct ibv_mr *pin_dma_buf(struct verbs *verbs, void *address, uint64_t b
     return region;
 }
 
-void *rh_verbs_register(struct rh_transport *transport, void *address, uint64_t bytes, int dma_buf, uint64_t offset,
-                        uint32_t *rkey, struct rh_error *error) {
-    struct verbs *verbs = of(transport);
+static struct ibv_mr *pinned(struct verbs *verbs, void *address, uint64_t bytes, int dma_buf, uint64_t offset,
+                             struct rh_error *error) {
     struct rh_error why = {.text = ""};
     struct ibv_mr *region = dma_buf >= 0 ? pin_dma_buf(verbs, address, bytes, dma_buf, offset, &why) : NULL;
     if (!region) {
@@ -497,12 +534,48 @@ void *rh_verbs_register(struct rh_transport *transport, void *address, uint64_t 
     }
     if (!region) {
         rh_fail(error, "memory cannot be registered: %s%s%.150s", strerror(errno), *why.text ? "; " : "", why.text);
-        return NULL;
     }
-    *rkey = region->rkey;
     return region;
 }
 
+void *rh_verbs_register(struct rh_transport *transport, void *address, uint64_t bytes, int dma_buf, uint64_t offset,
+                        uint32_t *rkey, struct rh_error *error) {
+    struct verbs *verbs = of(transport);
+    struct pin *pin = malloc(sizeof *pin);
+    if (!pin) {
+        rh_fail_as(error, RAILHEAD_NO_MEMORY, "out of memory");
+        return NULL;
+    }
+    pthread_mutex_lock(&verbs->pinning);
+    pin->region = verbs->pd ? pinned(verbs, address, bytes, dma_buf, offset, error) : NULL;
+    if (!verbs->pd) {
+        rh_fail_as(error, RAILHEAD_ENDED, "the session has ended");
+    }
+    struct ibv_mr *region = pin->region;
+    if (region) {
+        pin->next = verbs->pins;
+        verbs->pins = pin;
+        *rkey = region->rkey;
+    }
+    pthread_mutex_unlock(&verbs->pinning);
+    if (!region) {
+        free(pin);
+        return NULL;
+    }
+    return pin;
+}
+
 void rh_verbs_deregister(struct rh_transport *transport, void *region) {
-    (void)of(transport)->rdma->dereg(region);
+    struct verbs *verbs = of(transport);
+    struct pin *pin = region, **at = &verbs->pins;
+    pthread_mutex_lock(&verbs->pinning);
+    while (*at != pin) {
+        at = &(*at)->next;
+    }
+    *at = pin->next;
+    if (pin->region) {
+        (void)verbs->rdma->dereg(pin->region);
+    }
+    pthread_mutex_unlock(&verbs->pinning);
+    free(pin);
 }

@@ -265,6 +265,17 @@ PUBLIC void rdma_destroy_event_channel(struct rdma_event_channel *channel) {
     close(current->channel.fd);
     close(current->wire.fd);
     free(current);
+    current = NULL;
+}
+
+/* Whether anything of the adapter is held: its removal would wait. For tests. */
+PUBLIC bool fake_is_held(void) {
+    return __atomic_load_n(&current, __ATOMIC_ACQUIRE) != NULL;
+}
+
+/* The kernel says that the adapter goes away. For tests. */
+PUBLIC void fake_remove(void) {
+    ring(current, RDMA_CM_EVENT_DEVICE_REMOVAL);
 }
 
 PUBLIC int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context,

@@ -1,4 +1,6 @@
 /* librailhead over verbs, with test/fake_rdma.c for rdma-core. */
+#include <dlfcn.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -107,6 +109,32 @@ static void no_gateway_holds_a_window(bool dies) {
     close_site();
 }
 
+static void *fake(const char *name) {
+    void *library = dlopen("librdmacm.so.1", RTLD_NOW | RTLD_NOLOAD);
+    void *found = library ? dlsym(library, name) : NULL;
+    CHECK(found, "%s", dlerror());
+    return found;
+}
+
+/* The kernel ends `rdma link delete` when nobody holds the device: a client that sits idle must not hold it. */
+static void a_removed_adapter_is_let_go_of_before_the_close(void) {
+    open_site(10000);
+    bool (*is_held)(void) = (bool (*)(void))fake("fake_is_held");
+    CHECK(is_held(), "nothing is held");
+    ((void (*)(void))fake("fake_remove"))();
+    for (int waited = 0; is_held(); waited++) {
+        CHECK(waited < PATIENCE_MILLIS, "the adapter is still held");
+        usleep(1000);
+    }
+    CHECK(!railhead_is_open(session), "a session without an adapter");
+    railhead_memory memory = {.kind = RAILHEAD_ALLOCATED, .descriptor = -1, .bytes = BUFFER_BYTES};
+    railhead_buffer *other;
+    CHECK(railhead_register(session, &memory, &other) == RAILHEAD_ENDED, "%s", railhead_last_error());
+    memset(railhead_buffer_address(buffer), 1, BUFFER_BYTES);
+    CHECK(railhead_release(buffer) == RAILHEAD_OK, "%s", railhead_last_error());
+    close_site();
+}
+
 static void a_refusal_is_told(void) {
     start();
     gateway.fault = REFUSE_HELLO;
@@ -199,6 +227,7 @@ int main(void) {
     objects_come_and_go_within_the_credits();
     no_gateway_holds_a_window(true);
     no_gateway_holds_a_window(false);
+    a_removed_adapter_is_let_go_of_before_the_close();
     a_refusal_is_told();
     an_adapter_that_takes_no_receive_is_named();
     what_comes_into_a_gpu_is_flushed_before_it_is_told();

@@ -216,6 +216,9 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
 {{- $config := include "railhead.config" . | fromYaml -}}
 {{- $config = omit $config "backends" "rules" "tracing" -}}
 {{- $_ := set $config "gateway" (omit $config.gateway "admission") -}}
+{{- if $config.accounting -}}
+{{- $_ := set $config "accounting" (omit $config.accounting "prices") -}}
+{{- end -}}
 {{- $_ := set $config "log" (omit ($config.log | default dict) "level") -}}
 {{- toYaml $config -}}
 {{- end -}}

@@ -27,7 +27,12 @@ public final class BackendException extends RuntimeException {
         /** The response exceeds a limit of this gateway, as it will again. */
         OVERSIZED,
         /** The request was not sent: it was cancelled, or cannot be encoded. */
-        UNSENT
+        UNSENT,
+        /**
+         * An Error of this process, such as a lack of memory, which says nothing about the store.
+         * The store may have taken the request.
+         */
+        INTERNAL
     }
 
     public BackendException(Reason reason, String message, @Nullable Throwable cause) {

@@ -26,7 +26,8 @@ final class Misuse {
                             .map(known -> "; did you mean '" + known + "'?")
                             .orElse(""));
         } else {
-            err.println("railhead: " + OneLine.of(misuse));
+            // picocli doubles the word where a key has no value.
+            err.println("railhead: " + OneLine.of(misuse).replace("option option", "option"));
         }
         err.println("'" + spec.qualifiedName() + " --help' lists what there is.");
         err.flush();

@@ -273,6 +273,11 @@ class AdminCommandTest {
             assertThat(at(endpoint, "pins", ca)).as("no certificate").isEqualTo(1);
             assertThat(at(endpoint, "pins", cert, key)).as("unknown authority").isEqualTo(1);
             assertThat(at(endpoint, "pins", ca, cert)).as("no key").isEqualTo(2);
+            err.getBuffer().setLength(0);
+            assertThat(at(endpoint.replace("https", "http"), "pins")).isEqualTo(1);
+            assertThat(err.toString().strip().lines()).containsExactly(
+                    "railhead: cannot connect: http://127.0.0.1:" + gateway.adminPort()
+                            + " speaks TLS: use https://127.0.0.1:" + gateway.adminPort());
         }
     }
 

@@ -97,6 +97,13 @@ class MainTest {
     }
 
     @Test
+    void anOptionWithoutItsValueIsNamedOnce() {
+        assertThat(run("policy", "test", "--policy", "p", "--role", "r", "--claim", "sub", "GET",
+                "s3://b")).isEqualTo(2);
+        assertThat(err.toString()).contains("option '--claim'").doesNotContain("option option");
+    }
+
+    @Test
     void anUnknownOptionNamesTheNearest() {
         assertThat(run("get", "--endpiont=http://x", "s3://b/k")).isEqualTo(2);
         assertThat(err.toString()).contains("'--endpiont'; did you mean '--endpoint'?");

@@ -23,7 +23,6 @@ import io.railhead.gateway.admission.AdmissionCollector;
 import io.railhead.gateway.admission.HeapPressure;
 import io.railhead.gateway.admission.HeapWatch;
 import io.railhead.gateway.audit.Audit;
-import io.railhead.gateway.audit.AuditEvent;
 import io.railhead.gateway.audit.AuditStream;
 import io.railhead.gateway.audit.KeyChanges;
 import io.railhead.gateway.authorization.AccessControl;
@@ -56,7 +55,6 @@ import io.railhead.gateway.frontdoor.S3Listener;
 import io.railhead.gateway.frontdoor.UnsignedEndpoint;
 import io.railhead.gateway.identity.CredentialChange;
 import io.railhead.gateway.identity.CredentialStore;
-import io.railhead.gateway.identity.Identity;
 import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.metrics.FabricCollector;
 import io.railhead.gateway.metrics.Metrics;
@@ -140,7 +138,8 @@ public final class Gateway implements AutoCloseable, Readiness {
         LongSupplier nanoClock = environment.nanoClock();
         try {
             CleartextPolicy.require(config, credentials.areOfSeveralTenants());
-            metrics.usage.configure(config.accounting().rows(), config.accounting().prices());
+            metrics.usage.limit(config.accounting().rows());
+            metrics.usage.price(config.accounting().prices());
             tracing = opened(new Tracing(config.gateway().name(), metrics.spans));
             vertx = openVertx();
             shutdownStack.push(() -> await(vertx.close()));
@@ -199,7 +198,7 @@ public final class Gateway implements AutoCloseable, Readiness {
                     .leavingWhile(drain::isOn)
                     .tracedWhile(tracing::isOn);
             reload = new Reload(config, new Reload.Parts(openStores, routes, requests, admission,
-                    connections, tracing, nanoClock,
+                    connections, tracing, metrics.usage, nanoClock,
                     fresh -> fresh.forEach(store -> probe(store, credentials.anyAtStore()))));
             files.openTls(config.gateway(), vertx, listener).ifPresent(this::opened);
             admin = config.admin().enabled()
@@ -245,14 +244,10 @@ public final class Gateway implements AutoCloseable, Readiness {
         return settings == null
                 ? null
                 : opened(AuditStream.open(settings, config.gateway().name(), vertx, metrics,
-                        key -> owner(credentials.find(key, null))));
-    }
-
-    private static AuditEvent.@Nullable Actor owner(@Nullable Identity identity) {
-        return identity == null
-                ? null
-                : new AuditEvent.Actor(identity.principal().name(), identity.principal().tenant(),
-                        "", "");
+                        claim -> credentials.findOwner(claim.accessKeyId(),
+                                claim.sessionToken() == null
+                                        ? null
+                                        : claim.sessionToken().reveal())));
     }
 
     private @Nullable PolicyFile openPolicy() {

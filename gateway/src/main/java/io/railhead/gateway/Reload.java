@@ -1,6 +1,7 @@
 package io.railhead.gateway;
 
 import io.railhead.backend.Backend;
+import io.railhead.gateway.accounting.UsageTable;
 import io.railhead.gateway.admission.Admission;
 import io.railhead.gateway.channel.ChannelServer;
 import io.railhead.gateway.config.ConfigException;
@@ -31,7 +32,7 @@ final class Reload {
      * @param probing probes new stores, without waiting
      */
     record Parts(OpenStores stores, Routes routes, ChannelServer requests, Admission admission,
-            Connections connections, Tracing tracing, LongSupplier nanoClock,
+            Connections connections, Tracing tracing, UsageTable usage, LongSupplier nanoClock,
             Consumer<List<Backend>> probing) {}
 
     Reload(GatewayConfig config, Parts parts) {
@@ -84,6 +85,7 @@ final class Reload {
         parts.admission().limit(next.gateway().admission().rates());
         parts.connections().limit(MachineLimits.connections(next));
         parts.tracing().use(next.tracing());
+        parts.usage().price(next.accounting().prices());
         if (next.log().level() != config.log().level()) {
             ApplicationLog.level(next.log().level());
         }

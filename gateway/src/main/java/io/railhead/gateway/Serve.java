@@ -14,6 +14,7 @@ import io.railhead.gateway.identity.CredentialStore;
 import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.log.ApplicationLog;
 import io.railhead.gateway.rdma.session.DcKeyFile;
+import io.railhead.gateway.sts.IssuerTrial;
 import io.railhead.os.Hangup;
 import io.railhead.os.HostLimits;
 import io.railhead.os.devices.RdmaDevices;
@@ -110,6 +111,7 @@ public final class Serve {
         List<String> warnings = new ArrayList<>(config.warnings());
         warnings.addAll(ofAccess(config, credentials));
         warnings.addAll(credentials.idleRevocations());
+        warnings.addAll(IssuerTrial.warnings(config.gateway().webIdentity()));
         List<String> proxies = IgnoredProxies.among(System.getenv().keySet(),
                 System.getProperties().stringPropertyNames());
         if (!proxies.isEmpty()) {

@@ -49,6 +49,7 @@ public final class FakeStore implements AutoCloseable {
     private final List<String> requests = new CopyOnWriteArrayList<>();
     private final List<URI> targets = new CopyOnWriteArrayList<>();
     private final AtomicLong answers = new AtomicLong();
+    private volatile byte @Nullable [] listing;
     private volatile BiPredicate<HttpExchange, byte[]> fault = (exchange, object) -> false;
 
     /** Starts the server when it is first asked: a test that is skipped has nothing to close. */
@@ -143,6 +144,11 @@ public final class FakeStore implements AutoCloseable {
 
     public byte @Nullable [] object(String path) {
         return objects.get(path);
+    }
+
+    /** What each listing is answered with from now on. */
+    public void listing(byte[] document) {
+        listing = document;
     }
 
     /** Called before each object is answered; true if it answered, or broke off, itself. */
@@ -267,7 +273,12 @@ public final class FakeStore implements AutoCloseable {
 
     private void read(HttpExchange exchange, String path, String range) throws IOException {
         if (query(exchange).contains("list-type=2") && path.indexOf('/', 1) < 0) {
-            list(exchange, path);
+            byte[] instead = listing;
+            if (instead == null) {
+                list(exchange, path);
+            } else {
+                answer(exchange, 200, instead);
+            }
             return;
         }
         byte[] object = objects.get(path);

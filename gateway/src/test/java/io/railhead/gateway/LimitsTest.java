@@ -57,6 +57,13 @@ class LimitsTest {
                     new Past("StoreAnswersIT", "StoreAnswerMalformed")),
             entry("header fields, and trailers",
                     new Past("StoreAnswersIT", "StoreAnswerTooLarge")),
+            entry("documents that the gateway itself reads: DeleteObjects' answer, warming's listing",
+                    new Past("LongDocumentsIT", "StoreAnswerTooLarge")),
+            entry("a connection's beginning",
+                    new Past("ConnectionLimitsTest", "aConnectionThatDoesNotBeginInTime")),
+            entry("a connection without a request",
+                    new Past("ConnectionLimitsTest", "aConnectionWithoutARequestIsClosed")),
+            entry("a message", new Past("LoopbackChannelTest", "tooLong")),
             entry("the head of an answer", new Past("BackendFaultsIT", "answer_timeout")),
             entry("between two pieces of a body",
                     new Past("BackendFaultsIT", "idle_timeout")),
@@ -74,12 +81,7 @@ class LimitsTest {
 
     /** With the reason. */
     private static final Map<String, String> NOT_TESTED = Map.of(
-            "documents that the gateway itself reads: DeleteObjects' answer, warming's listing",
-            "no store that is at hand sends one of 16 MiB",
-            "a connection's beginning", "loopback either refuses at once or connects",
-            "a connection without a request", "a setting of the SDK's, seen in its pool alone",
             "a connection's life", "there is no such limit",
-            "a message", "the codec has no longer ones: MessageCodecTest",
             "one request's part of an object", "takes 4 GiB of a client's memory");
 
     /**

@@ -3,6 +3,7 @@ package io.railhead.gateway;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import com.sun.net.httpserver.HttpServer;
 import io.railhead.backend.testing.ScriptedStore;
@@ -120,6 +121,21 @@ class ReloadIT {
             assertThat(read()).isEqualTo(NEW);
             assertThat(store.requestsAfter(asked)).isEmpty();
         }
+    }
+
+    @Test
+    void usageIsShownByTheNewPrices() throws Exception {
+        String rule = rule("freshness: immutable");
+        reconfigure(rule + "accounting: {prices: {currency: EUR, egress_per_gib: 1}}\n");
+        read();
+        read();
+        double saved = gateway.metric("railhead_usage_saved_cost{currency=\"EUR\",}");
+        assertThat(saved).isPositive();
+        reconfigure(rule + "accounting: {prices: {currency: EUR, egress_per_gib: 3}}\n");
+        assertThat(gateway.metric("railhead_usage_saved_cost{currency=\"EUR\",}"))
+                .isEqualTo(3 * saved, within(1e-12));
+        reconfigure(rule);
+        assertThat(gateway.metrics()).doesNotContain("railhead_usage_saved_cost{");
     }
 
     @Test

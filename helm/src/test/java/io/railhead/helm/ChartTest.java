@@ -234,6 +234,8 @@ class ChartTest {
             gateway: {admission: {requests: 7}}                       | false
             tracing: {endpoint: "http://c:4318"}                      | false
             log: {level: debug}                                       | false
+            accounting: {prices: {get_per_1000: 7}}                   | false
+            accounting: {rows: 70}                                    | true
             log: {format: text}                                       | true
             gateway: {idle_timeout: 7s}                               | true
             cache: {metadata_entries: 7}                              | true
@@ -241,7 +243,8 @@ class ChartTest {
             """)
     void onlyAKeyThatNeedsARestartRestartsThePod(String config, boolean restarts)
             throws IOException {
-        String plain = "{backends: {s: {endpoints: [\"http://s\"]}}}";
+        String plain = "{backends: {s: {endpoints: [\"http://s\"]}},"
+                + " accounting: {prices: {get_per_1000: 1}}}";
         var changed = (ObjectNode) Chart.YAML.readTree(plain);
         Chart.YAML.readTree(config)
                 .properties()

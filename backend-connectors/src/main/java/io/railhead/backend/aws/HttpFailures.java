@@ -30,11 +30,18 @@ final class HttpFailures {
         String why = cause.getMessage() == null
                 ? cause.getClass().getSimpleName()
                 : cause.getMessage();
-        return new BackendException(reason, "no answer: " + why, thrown);
+        return new BackendException(reason,
+                (reason == Reason.INTERNAL ? "failed here: " : "no answer: ") + why, thrown);
     }
 
-    /** Returns the more specific of two reasons: a missing connection comes first. */
+    /**
+     * Returns the more specific of two reasons: this process's own Error comes first, then a
+     * missing connection.
+     */
     private static Reason more(Reason known, Throwable cause) {
+        if (known == Reason.INTERNAL || cause instanceof Error) {
+            return Reason.INTERNAL;
+        }
         if (known == Reason.UNREACHABLE || isUnreachable(cause)) {
             return Reason.UNREACHABLE;
         }

@@ -228,17 +228,18 @@ final class RetryingCall implements ConnectionPool.Abortable {
     private BackendException orBusy(BackendException cause) {
         StoreAttempt last = storeAttempt;
         int most = route.config().maxConnections();
-        return cause.reason() != Reason.UNSENT && last != null && last.lacksOneOf(most)
-                ? new BackendException(Reason.BUSY,
-                        "all " + most + " connections to the store are taken", cause)
-                : cause;
+        return cause.reason() != Reason.UNSENT && cause.reason() != Reason.INTERNAL
+                && last != null && last.lacksOneOf(most)
+                        ? new BackendException(Reason.BUSY,
+                                "all " + most + " connections to the store are taken", cause)
+                        : cause;
     }
 
     /** Returns whether another attempt may succeed. */
     private static boolean isRepeatable(BackendException cause) {
         return switch (cause.reason()) {
             case UNREACHABLE, BUSY, LATE, BROKEN, MALFORMED -> true;
-            case RATE_LIMITED, OVERSIZED, UNSENT -> false;
+            case RATE_LIMITED, OVERSIZED, UNSENT, INTERNAL -> false;
         };
     }
 

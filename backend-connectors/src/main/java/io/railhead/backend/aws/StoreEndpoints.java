@@ -83,7 +83,7 @@ final class StoreEndpoints {
                 question(storeEndpoint);
             }
             case BROKEN, MALFORMED -> failed(storeEndpoint, target);
-            case BUSY, RATE_LIMITED, OVERSIZED, UNSENT -> {
+            case BUSY, RATE_LIMITED, OVERSIZED, UNSENT, INTERNAL -> {
                 // These failures are not the endpoint's fault.
             }
         }

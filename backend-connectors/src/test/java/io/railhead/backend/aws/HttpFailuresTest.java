@@ -27,7 +27,15 @@ class HttpFailuresTest {
         assertThat(reason(new SslClosedEngineException("closed"))).isEqualTo(Reason.BROKEN);
     }
 
-    private static Reason reason(Exception cause) {
+    /** A lack of memory here is no evidence against an endpoint, and is not tried again. */
+    @Test
+    void anErrorOfThisProcessIsItsOwn() {
+        assertThat(reason(new OutOfMemoryError("Java heap space"))).isEqualTo(Reason.INTERNAL);
+        assertThat(reason(new ConnectException("x").initCause(new NoSuchFieldError("y"))))
+                .isEqualTo(Reason.INTERNAL);
+    }
+
+    private static Reason reason(Throwable cause) {
         return HttpFailures.translate(new CompletionException(new IOException(cause))).reason();
     }
 }

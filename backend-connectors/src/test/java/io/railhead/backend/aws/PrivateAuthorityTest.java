@@ -7,11 +7,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.railhead.backend.BackendConfig;
 import io.railhead.backend.BackendException;
 import io.railhead.backend.BackendException.Reason;
+import io.railhead.backend.testing.ConnectProxy;
 import io.railhead.backend.testing.ScriptedStore;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
@@ -57,6 +60,31 @@ class PrivateAuthorityTest {
                 AwsBackend backend = ScriptedBackend
                         .over(USUAL.virtualHost().trusting(pem("ours")), store)) {
             assertThat(calls(backend).get("k").text()).isEqualTo("secret");
+        }
+    }
+
+    /** The proxy sees the name alone: TLS is spoken with the store, by the store's name. */
+    @Test
+    void aStoreIsTrustedAndRefusedBehindAProxyAsWithoutOne() {
+        URI behind = URI.create("https://127.0.0.1:8443");
+        for (String alias : List.of("store", "elsewhere")) {
+            try (ScriptedStore store = store(alias);
+                    ConnectProxy proxy = new ConnectProxy(store.endpoint());
+                    AwsBackend backend = ScriptedBackend.over(USUAL.attempting(1)
+                            .trusting(pem("ours"))
+                            .by(new BackendConfig.Proxy("127.0.0.1", proxy.port(), null, null)),
+                            behind)) {
+                if (alias.equals("store")) {
+                    assertThat(calls(backend).get("k").text()).isEqualTo("secret");
+                } else {
+                    assertThatExceptionOfType(BackendException.class)
+                            .isThrownBy(() -> calls(backend).get("k"))
+                            .matches(failure -> failure.reason() == Reason.UNREACHABLE);
+                    assertThat(store.received()).isEmpty();
+                }
+                assertThat(proxy.heads()).allMatch(
+                        head -> head.startsWith("CONNECT 127.0.0.1:8443 HTTP/1.1"));
+            }
         }
     }
 

@@ -9,8 +9,11 @@ import io.railhead.backend.BackendException;
 import io.railhead.backend.Caller;
 import io.railhead.backend.Capabilities;
 import io.railhead.backend.Target;
+import io.railhead.cli.OneLine;
 import io.railhead.cli.doctor.StoreCalls.Answer;
+import io.railhead.gateway.identity.CredentialStore;
 import io.railhead.gateway.identity.Principal;
+import io.railhead.gateway.identity.Role;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -27,28 +30,41 @@ final class AccountCheck {
     /** More would look like an attack to a store. */
     private static final int MAX_CREDENTIALS = 32;
     private static final int ASKED = 5;
+    private static final String WHY = "requests of that principal are signed with it";
 
     private final BackendConfig backend;
     private final List<String> buckets;
     private final boolean isOnly;
-    /** Each distinct credential with one of its principals. */
-    private final Map<Caller, String> callers = new LinkedHashMap<>();
+    /** Each distinct credential with one of its owners, such as {@code principal alice}. */
+    private final Map<Caller, String> callers;
     private final List<Finding> findings = new ArrayList<>();
 
     /**
      * @param buckets may be empty
      * @param isOnly whether every principal needs this store
      */
-    AccountCheck(BackendConfig backend, List<String> buckets, List<Principal> principals,
+    AccountCheck(BackendConfig backend, List<String> buckets, CredentialStore credentials,
             boolean isOnly) {
         this.backend = backend;
         this.buckets = List.copyOf(buckets);
         this.isOnly = isOnly;
-        for (Principal principal : principals) {
+        callers = callers(credentials);
+    }
+
+    private static Map<Caller, String> callers(CredentialStore credentials) {
+        Map<Caller, String> callers = new LinkedHashMap<>();
+        for (Principal principal : credentials.principals()) {
             principal.keys()
                     .forEach(key -> callers.putIfAbsent(principal.backendCredential(key),
-                            principal.name()));
+                            "principal " + principal.name()));
         }
+        for (String name : credentials.roles()) {
+            Role role = credentials.findRole(name);
+            if (role != null) {
+                callers.putIfAbsent(role.backend().caller(), "role " + name);
+            }
+        }
+        return callers;
     }
 
     private String subject(String what) {
@@ -88,8 +104,8 @@ final class AccountCheck {
         callers.keySet()
                 .stream()
                 .limit(MAX_CREDENTIALS)
-                .forEach(
-                        caller -> answers.put(caller, calls.get(target, caller)));
+                .forEach(caller -> ask(calls, target, caller).ifPresent(
+                        answer -> answers.put(caller, answer)));
         List<Caller> known = answers.entrySet()
                 .stream()
                 .filter(each -> CredentialVerdict.ofGet(each.getValue()).isKnown())
@@ -104,10 +120,37 @@ final class AccountCheck {
         return known;
     }
 
+    /** Returns the store's answer; empty if an assumed role or a provider has no credential. */
+    private Optional<Answer> ask(StoreCalls calls, Target target, Caller caller) {
+        try {
+            return Optional.of(calls.get(target, caller));
+        } catch (BackendException e) {
+            if (!caller.isProvided()) {
+                throw e;
+            }
+            findings.add(fail(subject("credential"), name(caller) + " of " + callers.get(caller)
+                    + " cannot be had: " + reason(e), WHY,
+                    caller instanceof Caller.AssumedRole
+                            ? "see whether sts_endpoint answers from here, and lets the named"
+                                    + " key or token assume role_arn"
+                            : "see what the SDK's provider chain needs here, such as AWS_PROFILE"));
+            return Optional.empty();
+        }
+    }
+
+    /** Returns what the provider, or the token service, said. */
+    private static String reason(BackendException failure) {
+        Throwable cause = failure;
+        while (cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return OneLine.of(cause);
+    }
+
     private Finding credential(Caller caller, Answer answer, boolean needed) {
         CredentialVerdict credentialVerdict = CredentialVerdict.ofGet(answer);
-        String who = name(caller) + " of principal " + callers.get(caller);
-        String why = "requests of that principal are signed with it";
+        String who = name(caller) + " of " + callers.get(caller);
+        String why = WHY;
         if (credentialVerdict.isKnown()) {
             return ok(subject("credential"), who + " is known to the store"
                     + (credentialVerdict == CredentialVerdict.NOT_ALLOWED
@@ -148,9 +191,11 @@ final class AccountCheck {
 
     /** Names a caller without its secret. */
     private static String name(Caller caller) {
-        return caller instanceof Caller.Credential credential
-                ? credential.accessKey()
-                : "the default chain's credential";
+        return switch (caller) {
+            case Caller.Credential credential -> credential.accessKey();
+            case Caller.AssumedRole role -> "the assumed role " + role.arn();
+            default -> "the default chain's credential";
+        };
     }
 
     /** Checks a bucket with the first credential that may read it. */

@@ -67,20 +67,22 @@ final class Ports {
             socket.bind(new InetSocketAddress(local, address.port()));
             return ok(setting, address + " is free", why);
         } catch (IOException e) {
-            return refused(setting, address, String.valueOf(e.getMessage()), why);
+            return refused(setting, address, local, String.valueOf(e.getMessage()), why);
         }
     }
 
-    private Finding refused(String setting, ListenAddress address, String message, String why) {
+    private Finding refused(String setting, ListenAddress address, InetAddress local,
+            String message, String why) {
         if (message.contains("in use")) {
             String owner = PortOwner.of(host, address.port())
                     .map(name -> " by " + name)
                     .orElse("");
             return running.isPresent()
                     ? ok(setting, address + " is taken" + owner + ", and a gateway runs here", why)
-                    : fail(setting, address + " is taken" + owner, why, "end it, or set " + setting
-                            + " to another port; ss -ltnp 'sport = :" + address.port()
-                            + "' says whose it is");
+                    : fail(setting, address + " is taken" + owner + tls(local, address.port()), why,
+                            "end it, or set " + setting
+                                    + " to another port; ss -ltnp 'sport = :" + address.port()
+                                    + "' says whose it is");
         }
         if (message.contains("Permission denied")) {
             return fail(setting, address + ": this user may not listen on that port", why,
@@ -90,5 +92,13 @@ final class Ports {
         }
         return fail(setting, address + ": " + message, why,
                 "name an address of this machine (ip address), or 0.0.0.0");
+    }
+
+    /** Tells a gateway with another configuration: it is not recognised in cleartext. */
+    private static String tls(InetAddress local, int port) {
+        InetAddress there = local.isAnyLocalAddress() ? InetAddress.getLoopbackAddress() : local;
+        return new TlsCheck(null).shake(there, there.getHostAddress(), port).chain().isEmpty()
+                ? ""
+                : ", which speaks TLS there";
     }
 }

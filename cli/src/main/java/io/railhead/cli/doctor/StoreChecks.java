@@ -24,7 +24,7 @@ final class StoreChecks {
                 buckets.add(store.probeBucket());
             }
             parts.add(new ParallelCheck(name + "'s credentials", () -> new AccountCheck(backend,
-                    List.copyOf(buckets), site.credentials().principals(), isOnly).run()));
+                    List.copyOf(buckets), site.credentials(), isOnly).run()));
         });
         return parts;
     }

@@ -9,6 +9,7 @@ import io.railhead.gateway.authorization.PolicyTrial.Decision;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.config.Globs;
 import io.railhead.gateway.identity.ClaimException;
 import io.railhead.gateway.identity.Claims;
 import io.railhead.gateway.identity.CredentialStore;
@@ -40,9 +41,11 @@ import picocli.CommandLine.Spec;
         "", "The request is judged as a gateway judges it; no store is asked.",
         "Example: railhead policy test --policy policy.json --as alice GET s3://models/llama/config.json",
         "Example: railhead policy test --config railhead.yaml --role pods --claim kubernetes.io/namespace=ml-a GET s3://ml-a/x",
-        "Exit status: 0 allowed, 1 the files cannot be used, 2 misused, 3 denied."})
+        "Exit status: 0 allowed, 1 the files cannot be used, 2 misused, 3 denied,",
+        "4 a token with these claims would not be exchanged for a session of the role."})
 final class PolicyTestCommand implements Callable<Integer> {
     private static final int DENIED = 3;
+    private static final int NO_SESSION = 4;
     private static final String SCHEME = "s3://";
     private static final Set<String> METHODS = Set.of("GET", "HEAD", "PUT", "POST", "DELETE");
 
@@ -90,6 +93,15 @@ final class PolicyTestCommand implements Callable<Integer> {
         Path policy;
     }
 
+    /** A token with the given claims would be refused by the role. */
+    private static final class NoSession extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        NoSession(String why) {
+            super(why);
+        }
+    }
+
     @Override
     public Integer call() throws IOException, ConfigException {
         if (!uri.startsWith(SCHEME)) {
@@ -107,14 +119,20 @@ final class PolicyTestCommand implements Callable<Integer> {
         String path = '/' + PercentCodec.encodePath(mark < 0 ? rest : rest.substring(0, mark));
         Headers.Builder sent = Headers.builder();
         headers.forEach(sent::add);
-        Setting setting = source.policy == null
-                ? configured(requireNonNull(source.config))
-                : new Setting(source.policy, alone());
         try {
+            Setting setting = source.policy == null
+                    ? configured(requireNonNull(source.config))
+                    : new Setting(source.policy, alone());
             List<Decision> decisions = PolicyTrial.of(setting.policy())
                     .decide(setting.sender(), method, path,
                             mark < 0 ? null : rest.substring(mark + 1), sent.build());
             return print(setting.sender(), decisions);
+        } catch (NoSession e) {
+            spec.commandLine()
+                    .getOut()
+                    .println("no session of role " + role + ": " + e.getMessage());
+            spec.commandLine().getOut().flush();
+            return NO_SESSION;
         } catch (IllegalArgumentException e) {
             throw misused("'" + uri + "': " + e.getMessage());
         }
@@ -142,7 +160,7 @@ final class PolicyTestCommand implements Callable<Integer> {
                 : RequestSource.of(principal, tenant == null ? "default" : tenant, from, tls);
     }
 
-    private Setting configured(Path file) throws ConfigException {
+    private Setting configured(Path file) throws ConfigException, NoSession {
         if (tenant != null) {
             throw misused("--tenant goes with --policy; the configuration's credentials say it");
         }
@@ -172,7 +190,7 @@ final class PolicyTestCommand implements Callable<Integer> {
 
     /** The sender that a token with these claims would make, as the credentials are now. */
     private RequestSource assumed(CredentialStore credentials, String name, Path file)
-            throws ConfigException {
+            throws ConfigException, NoSession {
         Role known = credentials.findRole(name);
         if (known == null) {
             throw new ConfigException("'" + name + "' is no role of " + file);
@@ -182,12 +200,29 @@ final class PolicyTestCommand implements Callable<Integer> {
                     known.require(new Claims(claims)));
             Principal assumed = known.principal(session.claims());
             if (credentials.principalOf(session) == null) {
-                throw new ConfigException("sessions like this are revoked in " + file);
+                throw new NoSession("sessions like this are revoked in " + file);
             }
             return session(assumed.name(), assumed.tenant(), session);
         } catch (ClaimException e) {
-            throw new ConfigException(e.getMessage() + "; name it by --claim");
+            throw new NoSession(why(known, String.valueOf(e.getMessage())));
         }
+    }
+
+    /** Names the first claim that does not satisfy the role, and what would. */
+    private String why(Role known, String otherwise) {
+        for (Map.Entry<String, List<String>> wanted : known.claims().entrySet()) {
+            String given = claims.get(wanted.getKey());
+            String what = " (" + String.join(", ", wanted.getValue()) + ")";
+            if (given == null) {
+                return "it needs the claim " + wanted.getKey() + what + "; give it by --claim "
+                        + wanted.getKey() + "=VALUE";
+            }
+            if (wanted.getValue().stream().noneMatch(one -> Globs.matches(one, given))) {
+                return "the claim " + wanted.getKey() + " is '" + given
+                        + "', which is none of those that the role takes" + what;
+            }
+        }
+        return otherwise;
     }
 
     private static RoleSession claimed(String role, String issuer, Map<String, String> claims) {
@@ -200,7 +235,7 @@ final class PolicyTestCommand implements Callable<Integer> {
     private RequestSource session(String name, String itsTenant, RoleSession session) {
         RequestSource plain = RequestSource.of(name, itsTenant, from, tls);
         return new RequestSource(plain.principal(), plain.tenant(), plain.source(), plain.secure(),
-                session);
+                session, "");
     }
 
     private int print(RequestSource sender, @Nullable List<Decision> decisions) {

@@ -90,7 +90,7 @@ class PolicyTestCommandTest {
             "ml-a|s3://ml-a/x|0|pods/ml-a: GET s3://ml-a/x: allowed",
             "ml-a|s3://shared/ml-a/x|0|allowed by Statement[0] (pods)",
             "ml-a|s3://ml-b/x|3|denied, since no statement allows it",
-            "web|s3://web/x|1|does not satisfy the role pods",
+            "web|s3://web/x|4|no session of role pods: the claim kubernetes.io/namespace is 'web', which is none of those that the role takes (ml-*)",
     })
     void aRolesSessionIsJudgedByItsClaims(String namespace, String uri, int status, String line)
             throws IOException {
@@ -105,13 +105,15 @@ class PolicyTestCommandTest {
     void aRolesSessionThatWouldNotBeIsNamed() throws IOException {
         writeRoles("revoked: [{principal: pods/ml-a}]\n");
         assertThat(run("--config", config, "--role", "pods", "--claim",
-                "kubernetes.io/namespace=ml-a", "GET", "s3://ml-a/x")).isEqualTo(1);
+                "kubernetes.io/namespace=ml-a", "GET", "s3://ml-a/x")).isEqualTo(4);
+        assertThat(run("--config", config, "--role", "pods", "GET", "s3://ml-a/x")).isEqualTo(4);
         assertThat(run("--config", config, "--role", "none", "GET", "s3://ml-a/x")).isEqualTo(1);
         assertThat(run("--config", config, "--role", "pods", "--as", "alice", "GET", "s3://a/x"))
                 .isEqualTo(2);
         assertThat(run("--policy", policy, "--as", "alice", "--claim", "a=b", "GET", "s3://a/x"))
                 .isEqualTo(2);
-        assertThat(err.toString()).contains("sessions like this are revoked",
+        assertThat(out.toString() + err).contains("sessions like this are revoked",
+                "it needs the claim kubernetes.io/namespace (ml-*); give it by --claim",
                 "'none' is no role of", "exclude each other", "--claim goes with --role");
     }
 

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.auth.credentials.AnonymousCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider;
+import software.amazon.awssdk.core.SdkSystemSetting;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
 import software.amazon.awssdk.profiles.Profile;
@@ -62,7 +63,7 @@ public final class AwsSettings {
         String signingRegion = region != null ? region : region(profileName);
         Optional<Path> ca = authorities(profileName);
         RenewedCredentials credentials = new RenewedCredentials(
-                () -> ca.flatMap(file -> trustedWebIdentity(signingRegion, file))
+                () -> webIdentity(signingRegion, ca.orElse(null))
                         .orElseGet(() -> DefaultCredentialsProvider.builder()
                                 .profileName(profileName)
                                 .build()));
@@ -72,12 +73,16 @@ public final class AwsSettings {
 
     /**
      * Returns the provider of the environment's web identity, if there is one. The SDK's own chain
-     * exchanges tokens with the JDK's authorities alone.
+     * exchanges tokens with the JDK's authorities alone, by a proxy if the environment names one,
+     * and does not say why an exchange was refused.
+     *
+     * @param ca null for the JDK's authorities
      */
-    private Optional<AwsCredentialsProvider> trustedWebIdentity(String region, Path ca) {
+    private Optional<AwsCredentialsProvider> webIdentity(String region, @Nullable Path ca) {
         Optional<Named> token = variable("AWS_WEB_IDENTITY_TOKEN_FILE");
         Optional<Named> role = variable("AWS_ROLE_ARN");
-        if (token.isEmpty() || role.isEmpty() || variable("AWS_ACCESS_KEY_ID").isPresent()) {
+        if (token.isEmpty() || role.isEmpty() || variable("AWS_ACCESS_KEY_ID").isPresent()
+                || SdkSystemSetting.AWS_ACCESS_KEY_ID.getStringValue().isPresent()) {
             return Optional.empty();
         }
         StsClientBuilder sts = StsClient.builder()

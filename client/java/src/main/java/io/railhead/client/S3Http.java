@@ -1,6 +1,7 @@
 package io.railhead.client;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.ConnectException;
 import java.net.NoRouteToHostException;
 import java.net.URI;
@@ -55,10 +56,8 @@ final class S3Http implements AutoCloseable {
         AwsCredentials credentials;
         try {
             credentials = config.credentials().resolveCredentials();
-        } catch (SdkException e) {
-            throw new IOException(
-                    "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or --profile",
-                    e);
+        } catch (SdkException | UncheckedIOException e) {
+            throw CredentialFailure.of(e);
         }
         return new Signed(signer.sign(request -> {
             request.identity(credentials)
@@ -104,7 +103,10 @@ final class S3Http implements AutoCloseable {
         try {
             return new HttpAnswer(http.prepareRequest(execute.build()).call());
         } catch (IOException e) {
-            throw FutureFailures.named(config.endpoint(), e);
+            String fault = OtherScheme.findFault(config.endpoint(), e);
+            throw fault == null
+                    ? FutureFailures.named(config.endpoint(), e)
+                    : (IOException) new ConnectException(fault).initCause(e);
         }
     }
 

@@ -4,12 +4,14 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.net.httpserver.HttpServer;
 import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsServer;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
@@ -18,6 +20,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
 import java.util.concurrent.CopyOnWriteArrayList;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
@@ -27,6 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import software.amazon.awssdk.auth.credentials.AwsSessionCredentials;
 import software.amazon.awssdk.core.exception.SdkException;
+import software.amazon.awssdk.http.SdkHttpMethod;
 
 /** A token is exchanged over TLS with the authority that the gateway's own certificate has. */
 class WebIdentityTest {
@@ -45,6 +49,8 @@ class WebIdentityTest {
 
     private final List<String> calls = new CopyOnWriteArrayList<>();
     private final HttpsServer server;
+    private volatile int status = 200;
+    private volatile String answer = ANSWER;
 
     WebIdentityTest() throws IOException {
         server = HttpsServer
@@ -69,8 +75,8 @@ class WebIdentityTest {
         server.createContext("/", exchange -> {
             calls.add(new String(exchange.getRequestBody().readAllBytes(), UTF_8));
             exchange.getResponseHeaders().set("Content-Type", "text/xml");
-            exchange.sendResponseHeaders(200, ANSWER.length());
-            exchange.getResponseBody().write(ANSWER.getBytes(UTF_8));
+            exchange.sendResponseHeaders(status, answer.length());
+            exchange.getResponseBody().write(answer.getBytes(UTF_8));
             exchange.close();
         });
         server.start();
@@ -127,5 +133,67 @@ class WebIdentityTest {
         assertThatThrownBy(() -> config.credentials().resolveCredentials())
                 .isInstanceOf(SdkException.class);
         assertThat(calls).isEmpty();
+    }
+
+    private void failsSaying(Map<String, String> more, String... words) {
+        try (S3Http http = new S3Http(config(more))) {
+            assertThatThrownBy(
+                    () -> http.sign(Call.to(SdkHttpMethod.GET, new ObjectName("b", "k"))))
+                    .isInstanceOf(IOException.class)
+                    .message()
+                    .startsWith("no credentials: ")
+                    .contains(words);
+        }
+    }
+
+    @Test
+    void aRefusalIsToldWithItsCodeItsTextAndWhatToDo() {
+        status = 403;
+        answer = """
+                <ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error>
+                <Type>Sender</Type><Code>AccessDenied</Code>
+                <Message>the token's claim groups does not satisfy the role pods</Message>
+                </Error><RequestId>1</RequestId></ErrorResponse>""";
+        failsSaying(Map.of(), "AccessDenied", "claim groups does not satisfy", "AWS_ROLE_ARN");
+        status = 400;
+        answer = answer.replace("AccessDenied", "ExpiredTokenException");
+        failsSaying(Map.of(), "ExpiredTokenException", "AWS_WEB_IDENTITY_TOKEN_FILE");
+        status = 404;
+        answer = "not here";
+        failsSaying(Map.of(), "the token service answered 404", "AWS_ENDPOINT_URL_STS");
+    }
+
+    @Test
+    void aServiceThatDoesNotAnswerAndAMissingTokenAreTold() {
+        failsSaying(Map.of("AWS_ENDPOINT_URL_STS", "https://127.0.0.1:1"), "refused",
+                "AWS_ENDPOINT_URL_STS");
+        failsSaying(Map.of("AWS_WEB_IDENTITY_TOKEN_FILE", folder + "/none"),
+                "there is no token file " + folder + "/none");
+    }
+
+    /** As for every other request of the client, also without an authority of one's own. */
+    @Test
+    void aTokenIsExchangedWithoutAProxy() throws IOException {
+        HttpServer plain = HttpServer
+                .create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        plain.createContext("/", exchange -> {
+            exchange.sendResponseHeaders(200, ANSWER.length());
+            exchange.getResponseBody().write(ANSWER.getBytes(UTF_8));
+            exchange.close();
+        });
+        plain.start();
+        Properties before = (Properties) System.getProperties().clone();
+        try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            System.getProperties()
+                    .putAll(Map.of("http.proxyHost", "127.0.0.1", "http.proxyPort",
+                            String.valueOf(silent.getLocalPort()), "http.nonProxyHosts", ""));
+            assertThat(config(Map.of("AWS_CA_BUNDLE", "", "AWS_ENDPOINT_URL_STS",
+                    "http://127.0.0.1:" + plain.getAddress().getPort())).credentials()
+                    .resolveCredentials()
+                    .accessKeyId()).isEqualTo("AKID");
+        } finally {
+            System.setProperties(before);
+            plain.stop(0);
+        }
     }
 }

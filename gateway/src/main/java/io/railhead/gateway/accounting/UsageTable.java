@@ -46,13 +46,17 @@ public final class UsageTable {
     /** One row. */
     public record Row(String tenant, String bucket, UsageCounts counts) {}
 
+    /** Sets the most rows, before anything is counted. */
+    public void limit(int mostRows) {
+        limit = mostRows;
+    }
+
     /**
-     * Sets the most rows, and the store's prices; before anything is counted.
+     * Sets the store's prices, by which all usage since the start is shown.
      *
      * @param list null for no price list
      */
-    public void configure(int mostRows, @Nullable Prices list) {
-        limit = mostRows;
+    public void price(@Nullable Prices list) {
         prices = list;
     }
 

@@ -4,8 +4,10 @@ import io.railhead.backend.Headers;
 import io.railhead.gateway.audit.Audit;
 import io.railhead.gateway.audit.AuditEvent;
 import io.railhead.gateway.audit.AuditKind;
+import io.railhead.gateway.audit.Claim;
 import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.metrics.Metrics;
+import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.s3.Digests;
 import io.railhead.gateway.s3.Guard;
 import io.railhead.gateway.s3.S3Error;
@@ -100,6 +102,7 @@ public final class AdminApi implements AutoCloseable {
         private final String requestId = HttpExchange.newId();
         private String principal = "";
         private String tenant = "";
+        private String roleSession = "";
 
         Taken(String name, AdminCall call, HttpServerRequest request) {
             this.name = name;
@@ -135,6 +138,7 @@ public final class AdminApi implements AutoCloseable {
             }
             principal = signed.principal().name();
             tenant = signed.principal().tenant();
+            roleSession = signed.key().sessionId();
             if (!signed.principal().admin()) {
                 throw new S3Refusal(S3Error.ACCESS_DENIED, "Principal " + principal
                         + " is no administrator (admin: true in the credentials file).");
@@ -193,8 +197,9 @@ public final class AdminApi implements AutoCloseable {
         private void run(Authentication.Signed signed, byte[] body) {
             try {
                 requireHash(signed, body);
-                var asked = new AdminCall.Asked(signed, request.remoteAddress().hostAddress(),
-                        CallBody.parse(body), adminResponse);
+                var asked = new AdminCall.Asked(signed, RequestSource
+                        .anonymous(request.remoteAddress().hostAddress(), request.isSSL())
+                        .as(signed), CallBody.parse(body), adminResponse);
                 JsonObject answer = call.run(asked);
                 note(new String(body, StandardCharsets.UTF_8), answer.getString("state", "done"));
                 audit.record(about(asked.body().read(), AuditEvent.accepted(AuditKind.ADMIN_CALL,
@@ -244,16 +249,18 @@ public final class AdminApi implements AutoCloseable {
 
         /** Returns the event without the error's detail, which may quote what the caller sent. */
         private AuditEvent refusal(S3Refusal error) {
-            return AuditEvent.refused(
-                    principal.isEmpty() ? AuditKind.LOGIN_REFUSED : AuditKind.ADMIN_REFUSED,
-                    error.error().code(), principal.isEmpty()
-                            ? "the caller was not authenticated"
-                            : "the call was refused");
+            return principal.isEmpty()
+                    ? AuditEvent.refused(AuditKind.LOGIN_REFUSED, error.error().code(),
+                            "the caller was not authenticated")
+                            .claiming(Claim.of(request::getHeader, null))
+                    : AuditEvent.refused(AuditKind.ADMIN_REFUSED, error.error().code(),
+                            "the call was refused");
         }
 
         private AuditEvent about(Map<String, String> arguments, AuditEvent event) {
             AuditEvent described = event
                     .by(principal, tenant, request.remoteAddress().hostAddress())
+                    .as(roleSession)
                     .asking("ADMIN." + name, requestId);
             for (Map.Entry<String, String> argument : arguments.entrySet()) {
                 described = described.on(argument.getKey(), argument.getValue());

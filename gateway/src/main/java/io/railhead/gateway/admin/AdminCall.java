@@ -1,5 +1,6 @@
 package io.railhead.gateway.admin;
 
+import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.s3.sigv4.Authentication;
 import io.vertx.core.json.JsonObject;
 
@@ -20,7 +21,8 @@ interface AdminCall {
      * The arguments of a call.
      *
      * @param caller an authenticated administrator
-     * @param peer address of the caller, as policies see it
+     * @param peer the caller, as policies see it
      */
-    record Asked(Authentication.Signed caller, String peer, CallBody body, AdminResponse reply) {}
+    record Asked(Authentication.Signed caller, RequestSource peer, CallBody body,
+            AdminResponse reply) {}
 }

@@ -12,6 +12,7 @@ import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.object.read.ReadServices;
 import io.railhead.gateway.object.read.WarmRead;
 import io.railhead.gateway.object.read.WarmRead.Outcome;
+import io.railhead.gateway.relay.StoreErrors;
 import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.request.Routes;
@@ -256,6 +257,9 @@ final class CacheWarming implements WarmRead.Gate {
             return stage.toCompletableFuture().get();
         } catch (ExecutionException e) {
             Throwable cause = e.getCause() == null ? e : e.getCause();
+            if (StoreErrors.of(cause) instanceof S3Refusal refusal) {
+                throw refusal;
+            }
             throw new S3Refusal(S3Error.SERVICE_UNAVAILABLE,
                     "The store behind the gateway did not answer: " + cause.getMessage());
         }

@@ -1,6 +1,5 @@
 package io.railhead.gateway.admin;
 
-import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import io.vertx.core.Vertx;
@@ -30,10 +29,7 @@ final class WarmCall {
                     MAX_AT_A_TIME + " warmings are under way already.");
         }
         try {
-            // TLS is not spoken on this port.
-            RequestSource requestSource = RequestSource.anonymous(asked.peer(), false)
-                    .as(asked.caller());
-            return run(new CacheWarming(services, plan, asked.caller(), requestSource),
+            return run(new CacheWarming(services, plan, asked.caller(), asked.peer()),
                     asked.reply());
         } finally {
             places.release();

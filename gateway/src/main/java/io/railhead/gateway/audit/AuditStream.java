@@ -1,6 +1,7 @@
 package io.railhead.gateway.audit;
 
 import io.railhead.gateway.config.AuditConfig;
+import io.railhead.gateway.identity.KeyOwner;
 import io.railhead.gateway.metrics.Metrics;
 import io.vertx.core.Vertx;
 import java.io.IOException;
@@ -31,9 +32,9 @@ public final class AuditStream implements Audit, AutoCloseable {
     private final AtomicLong sequence = new AtomicLong();
     private final CountDownLatch closed = new CountDownLatch(1);
 
-    /** Finds the principal and tenant of an access key id. */
+    /** Finds whom a claimed key was made for; null if nobody knows. */
     @FunctionalInterface
-    public interface Owner extends Function<String, AuditEvent.@Nullable Actor> {}
+    public interface Owner extends Function<Claim, @Nullable KeyOwner> {}
 
     private AuditStream(List<AuditWriter> writers, boolean required, Metrics metrics, Owner owner) {
         this.writers = List.copyOf(writers);
@@ -115,15 +116,19 @@ public final class AuditStream implements Audit, AutoCloseable {
         }
     }
 
-    /** Returns the event with the owner of the access key that its sender named. */
+    /** Returns the event with the owner of the key that its sender named. */
     private AuditEvent named(AuditEvent event) {
-        String key = event.claimedKey();
-        AuditEvent.Actor known = key == null || !event.actor().principal().isEmpty()
-                ? null
-                : owner.apply(key);
-        return known == null
-                ? event
-                : event.by(known.principal(), known.tenant(), event.actor().address());
+        Claim claim = event.claim();
+        if (claim == null || !event.actor().principal().isEmpty()) {
+            return event;
+        }
+        KeyOwner known = owner.apply(claim);
+        if (known != null) {
+            return event.by(known.principal(), known.tenant(), event.actor().address())
+                    .as(known.session())
+                    .claiming(null);
+        }
+        return (claim.isOfSession() ? event.adding(": session not opened") : event).claiming(null);
     }
 
     private void write(AuditEvent event) {
@@ -159,7 +164,7 @@ public final class AuditStream implements Audit, AutoCloseable {
         String from = source.isEmpty() ? "other senders" : source;
         write(AuditEvent.refused(kind, "Suppressed",
                 events + " more events of this kind within a minute were left out, from " + from)
-                .by("", "", source));
+                .by("", "", source.replaceFirst("/.*", "")));
     }
 
     /** Writes what is queued, and an event of the stop. Blocks. */

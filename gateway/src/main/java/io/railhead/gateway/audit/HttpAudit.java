@@ -3,6 +3,7 @@ package io.railhead.gateway.audit;
 import io.railhead.gateway.audit.AuditKind.Activity;
 import io.railhead.gateway.log.HttpAccess;
 import io.railhead.gateway.request.Address;
+import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.s3.Query;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.sigv4.Authentication;
@@ -29,7 +30,6 @@ public record HttpAudit(HttpAccess.Talk http, String requestId, @Nullable Addres
     private static final int UNAUTHORIZED = 401;
     private static final int FORBIDDEN = 403;
     private static final int SERVER_ERROR = 500;
-    private static final String CREDENTIAL = "Credential=";
     private static final String SESSIONS = "RAILHEAD.POST.SESSIONS";
     /** Errors of a request whose sender is not who it says to be, or does not say it well. */
     private static final Set<String> OF_LOGINS = Stream
@@ -56,7 +56,7 @@ public record HttpAudit(HttpAccess.Talk http, String requestId, @Nullable Addres
         boolean isDenied = status == UNAUTHORIZED || status == FORBIDDEN;
         if (OF_LOGINS.contains(code) || (isDenied && caller == null)) {
             return AuditEvent.refused(AuditKind.LOGIN_REFUSED, code,
-                    "the sender was not authenticated").claiming(claimedKey());
+                    "the sender was not authenticated").claiming(Claim.of(http::header, query));
         }
         if (isRdma(status)) {
             return AuditEvent.refused(AuditKind.RDMA_REFUSED, code,
@@ -101,6 +101,7 @@ public record HttpAudit(HttpAccess.Talk http, String requestId, @Nullable Addres
     private AuditEvent described(AuditEvent event) {
         AuditEvent described = event.by(caller == null ? "" : caller.principalName(),
                 caller == null ? "" : caller.tenant(), http.peer())
+                .as(caller == null ? "" : RequestSource.sessionId(caller))
                 .asking(operation(), requestId);
         if (address == null || address.bucket() == null) {
             return described;
@@ -120,19 +121,5 @@ public record HttpAudit(HttpAccess.Talk http, String requestId, @Nullable Addres
         boolean isSigned = mark >= 0
                 && (lower.indexOf("signature", mark) >= 0 || lower.indexOf("token", mark) >= 0);
         return isSigned ? rawKey.substring(0, mark) + "%3F****" : rawKey;
-    }
-
-    /** Returns the access key id that the sender names; null for none. */
-    private @Nullable String claimedKey() {
-        String header = http.header("authorization");
-        if (header != null) {
-            int at = header.indexOf(CREDENTIAL);
-            int from = at + CREDENTIAL.length();
-            int end = at < 0 ? -1 : header.indexOf('/', from);
-            return end < 0 ? null : header.substring(from, end);
-        }
-        String credential = query == null ? null : query.get("X-Amz-Credential");
-        int end = credential == null ? -1 : credential.indexOf('/');
-        return credential == null || end < 0 ? null : credential.substring(0, end);
     }
 }

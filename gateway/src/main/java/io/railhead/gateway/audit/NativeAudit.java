@@ -36,6 +36,7 @@ public record NativeAudit(ClientSession session, RequestSource asker, RequestOpe
         return event
                 .by(asker.principal(), asker.tenant(),
                         source == null ? null : source.getHostAddress())
+                .as(asker.sessionId())
                 .inSession(session.id())
                 .asking("NATIVE." + operation.name(), Answer.requestId(session.number(),
                         answer.id()))

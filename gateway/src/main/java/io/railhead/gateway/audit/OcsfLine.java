@@ -71,7 +71,9 @@ final class OcsfLine {
         put(user, "org", named("name", sender.tenant()));
         JsonObject actor = new JsonObject();
         put(actor, "user", user);
-        put(actor, "session", named("uid", sender.session()));
+        JsonObject session = named("uid", sender.session());
+        put(session, "credential_uid", sender.roleSession());
+        put(actor, "session", session);
         put(line, "actor", actor);
         if (ocsf == OcsfClass.AUTHENTICATION || ocsf == OcsfClass.ACCOUNT_CHANGE) {
             // Required by these classes: the account that the event is about.

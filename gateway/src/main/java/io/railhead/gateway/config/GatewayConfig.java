@@ -114,14 +114,17 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      * @param jwksFile its keys; null if they are fetched
      * @param ca the authority of its TLS certificate; null for the machine's authorities
      * @param tokenFile the bearer token of requests for the keys; null if they need none
+     * @param tokenHosts patterns of hosts other than the issuer's own that may be shown that token
      * @param singleUse whether a token is exchanged once only, by its {@code jti}
      */
     public record Issuer(String issuer, List<String> audiences, @Nullable URI jwks,
             @Nullable Path jwksFile, @Nullable Path ca, @Nullable Path tokenFile,
-            List<String> algorithms, Duration clockSkew, boolean singleUse) {
+            List<String> tokenHosts, List<String> algorithms, Duration clockSkew,
+            boolean singleUse) {
 
         public Issuer {
             audiences = List.copyOf(audiences);
+            tokenHosts = List.copyOf(tokenHosts);
             algorithms = List.copyOf(algorithms);
         }
     }

@@ -9,7 +9,7 @@ final class Reloadable {
      * them.
      */
     private static final List<String> SECTIONS = List.of("backends", "rules", "gateway.admission",
-            "tracing", "log.level");
+            "tracing", "log.level", "accounting.prices");
 
     private Reloadable() {}
 

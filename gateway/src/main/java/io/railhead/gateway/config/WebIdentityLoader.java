@@ -48,7 +48,8 @@ final class WebIdentityLoader {
         URI jwks = jwks(section);
         Issuer issuer = new Issuer(section.requireText("issuer"), audiences(section), jwks,
                 file(section, "jwks_file"), file(section, "ca"), file(section, "token_file"),
-                algorithms(section), section.duration("clock_skew", "60s"),
+                section.texts("token_hosts"), algorithms(section),
+                section.duration("clock_skew", "60s"),
                 section.flag("single_use", false));
         section.close();
         if (issuer.clockSkew().compareTo(MAX_SKEW) > 0) {
@@ -56,6 +57,10 @@ final class WebIdentityLoader {
         }
         if (jwks != null && issuer.jwksFile() != null) {
             throw section.problem("jwks_file", "stands instead of jwks");
+        }
+        if (!issuer.tokenHosts().isEmpty() && issuer.tokenFile() == null) {
+            throw section.problem("token_hosts", "stands beside token_file: it says which other"
+                    + " hosts may be shown that token");
         }
         if (jwks == null && issuer.jwksFile() == null) {
             requireHttps(section, "issuer", issuer.issuer());

@@ -14,6 +14,11 @@ public record AccessKey(String id, Secret secret, @Nullable Secret sessionToken,
         this(id, secret, sessionToken, null);
     }
 
+    /** Returns the id of the role session, which is no secret; "" for a pair of the file. */
+    public String sessionId() {
+        return session == null ? "" : id;
+    }
+
     /**
      * Returns the name that permissions are remembered by: a session that is renewed under the same
      * role keeps them.

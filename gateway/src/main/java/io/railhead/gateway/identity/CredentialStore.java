@@ -1,7 +1,5 @@
 package io.railhead.gateway.identity;
 
-import com.github.benmanes.caffeine.cache.Cache;
-import com.github.benmanes.caffeine.cache.Caffeine;
 import io.railhead.backend.Caller;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.FileWatch;
@@ -9,9 +7,7 @@ import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.GatewayConfig.AuthMode;
 import io.railhead.gateway.s3.Guard;
 import java.nio.file.Path;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
@@ -20,38 +16,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The current content of {@code credentials.yaml}, and the role sessions that were sealed under it.
- * Lookups: any thread, never block. An unusable file leaves the earlier content in force.
+ * The current content of {@code credentials.yaml}; sessions of its roles are opened by
+ * {@link RoleSessions}. Lookups: any thread, never block. An unusable file leaves the earlier
+ * content in force.
  */
 public final class CredentialStore implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(CredentialStore.class);
 
-    /** The sessions that need not be opened anew; more than a rack has processes. */
-    private static final int MAX_OPENED = 32_768;
-
     /** Null if no secret is held. */
     private final @Nullable FileWatch file;
     /** Null if no token is exchanged for a session. */
-    private final @Nullable CredentialSeal seal;
-    private final @Nullable FileWatch sealKeys;
-    /** By session token. */
-    private final Cache<String, Opened> opened = Caffeine.newBuilder()
-            .maximumSize(MAX_OPENED)
-            .build();
+    private final @Nullable RoleSessions sessions;
     private final List<Consumer<CredentialChange>> listeners = new CopyOnWriteArrayList<>();
     private volatile Credentials current = Credentials.NONE;
-
-    /**
-     * @param under the content that the session's principal follows from
-     * @param generation the seal's, read before the session was opened
-     */
-    private record Opened(Credentials under, Object generation, Identity identity) {
-
-        @SuppressWarnings("ReferenceEquality")
-        boolean holds(Credentials now, CredentialSeal seal) {
-            return under == now && generation == seal.generation();
-        }
-    }
 
     @FunctionalInterface
     private interface Parser {
@@ -60,15 +37,7 @@ public final class CredentialStore implements AutoCloseable {
 
     private CredentialStore(Path path, Parser parser,
             GatewayConfig.@Nullable WebIdentity webIdentity) throws ConfigException {
-        Path keys = webIdentity == null ? null : webIdentity.sessionKeys();
-        seal = webIdentity == null ? null : CredentialSeal.random();
-        sealKeys = keys == null
-                ? null
-                : new FileWatch("gateway.web_identity.session_keys", List.of(keys),
-                        contents -> replaceKeys(CredentialSeal.parse(keys, contents.getFirst())));
-        if (sealKeys != null) {
-            sealKeys.load();
-        }
+        sessions = webIdentity == null ? null : RoleSessions.open(webIdentity, this::tell);
         file = new FileWatch("gateway.credentials", List.of(path),
                 contents -> replace(parser.parse(path, contents.getFirst())));
         file.load();
@@ -76,8 +45,7 @@ public final class CredentialStore implements AutoCloseable {
 
     private CredentialStore() {
         file = null;
-        seal = null;
-        sealKeys = null;
+        sessions = null;
     }
 
     /** Returns a store without any. */
@@ -124,30 +92,25 @@ public final class CredentialStore implements AutoCloseable {
         return accessKeyId.startsWith(CredentialSeal.PREFIX);
     }
 
-    private @Nullable Identity session(String accessKeyId, String token) {
-        CredentialSeal keys = seal;
-        if (keys == null) {
-            return null;
-        }
+    /**
+     * Returns whom an access key was made for, for the audit of a refused request; null if nobody
+     * knows. The sender has not proved that the key is its own.
+     *
+     * @param sessionToken null if the request has none
+     */
+    public @Nullable KeyOwner findOwner(String accessKeyId, @Nullable String sessionToken) {
         Credentials under = current;
-        Object generation = keys.generation();
-        Opened known = opened.getIfPresent(token);
-        if (known == null || !known.holds(under, keys)) {
-            AccessKey key = keys.open(accessKeyId, token);
-            Identity identity = key == null ? null : identity(under, key);
-            if (identity == null) {
-                return null;
-            }
-            known = new Opened(under, generation, identity);
-            opened.put(token, known);
+        Identity known = under.find(accessKeyId);
+        if (known != null) {
+            return new KeyOwner(known.principal().name(), known.principal().tenant(), "");
         }
-        return known.identity().key().id().equals(accessKeyId) ? known.identity() : null;
+        return sessions == null || sessionToken == null
+                ? null
+                : sessions.findOwner(under, accessKeyId, sessionToken);
     }
 
-    private static @Nullable Identity identity(Credentials under, AccessKey key) {
-        RoleSession session = key.session();
-        Principal principal = session == null ? null : under.principalOf(session);
-        return principal == null ? null : new Identity(principal, key);
+    private @Nullable Identity session(String accessKeyId, String token) {
+        return sessions == null ? null : sessions.find(current, accessKeyId, token);
     }
 
     /**
@@ -182,10 +145,10 @@ public final class CredentialStore implements AutoCloseable {
 
     /** Returns credentials that carry the session to any gateway with the same key. */
     public AccessKey seal(RoleSession session) {
-        if (seal == null) {
+        if (sessions == null) {
             throw new IllegalStateException("gateway.web_identity is missing");
         }
-        return seal.seal(session);
+        return sessions.seal(session);
     }
 
     /** Returns the principal that a session acts as now; null if it is revoked. */
@@ -255,8 +218,8 @@ public final class CredentialStore implements AutoCloseable {
         if (file != null) {
             file.watch();
         }
-        if (sealKeys != null) {
-            sealKeys.watch();
+        if (sessions != null) {
+            sessions.watch();
         }
     }
 
@@ -265,51 +228,19 @@ public final class CredentialStore implements AutoCloseable {
         if (file != null) {
             file.look();
         }
-        if (sealKeys != null) {
-            sealKeys.look();
+        if (sessions != null) {
+            sessions.reload();
         }
     }
 
     private void replace(Credentials next) {
-        CredentialChange change = withSessions(current.until(next), next);
+        CredentialChange ofFile = current.until(next);
+        CredentialChange change = sessions == null ? ofFile : sessions.with(ofFile, next);
         current = next;
         LOG.info("credentials: {} principals, {} roles", next.principals().size(),
                 next.roles().size());
         next.idleRevocations().forEach(LOG::warn);
         tell(change);
-    }
-
-    /** Adds the principals of sessions that end, or act as another principal from now on. */
-    private CredentialChange withSessions(CredentialChange change, Credentials next) {
-        Set<String> vanished = new HashSet<>(change.vanished());
-        Set<String> changed = new HashSet<>(change.changed());
-        for (Opened one : opened.asMap().values()) {
-            Identity after = identity(next, one.identity().key());
-            Principal before = one.identity().principal();
-            if (after == null) {
-                vanished.add(before.name());
-            } else if (!after.principal().equals(before)) {
-                changed.add(before.name());
-            }
-        }
-        return new CredentialChange(vanished, changed);
-    }
-
-    /** Opens every session anew under the other keys: those of a former key end. */
-    private void replaceKeys(CredentialSeal other) {
-        if (seal == null) {
-            return;
-        }
-        seal.replace(other);
-        Set<String> vanished = new HashSet<>();
-        for (Map.Entry<String, Opened> one : opened.asMap().entrySet()) {
-            Identity identity = one.getValue().identity();
-            if (seal.open(identity.key().id(), one.getKey()) == null) {
-                opened.invalidate(one.getKey());
-                vanished.add(identity.principal().name());
-            }
-        }
-        tell(new CredentialChange(vanished, Set.of()));
     }
 
     private void tell(CredentialChange change) {
@@ -335,8 +266,8 @@ public final class CredentialStore implements AutoCloseable {
      * Sets the listener that learns of each changed file of session keys whether it is in force.
      */
     public void tellOfKeys(FileWatch.Outcome listener) {
-        if (sealKeys != null) {
-            sealKeys.tell(listener);
+        if (sessions != null) {
+            sessions.tell(listener);
         }
     }
 
@@ -346,8 +277,8 @@ public final class CredentialStore implements AutoCloseable {
         if (file != null) {
             file.close();
         }
-        if (sealKeys != null) {
-            sealKeys.close();
+        if (sessions != null) {
+            sessions.close();
         }
     }
 }

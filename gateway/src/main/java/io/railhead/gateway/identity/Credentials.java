@@ -211,14 +211,27 @@ final class Credentials {
     @Nullable
     Principal principalOf(RoleSession session) {
         Role role = roles.get(session.role());
-        if (role == null || !role.gives(session)) {
+        Principal principal = role == null || !role.gives(session)
+                ? null
+                : formerPrincipalOf(session);
+        return principal == null || revoked.stream()
+                .anyMatch(one -> one.concerns(session, principal.name()))
+                        ? null
+                        : principal;
+    }
+
+    /**
+     * Returns the principal that a session acts as, or acted as before it was revoked; null if its
+     * role is gone, or its claims do not satisfy the role any more.
+     */
+    @Nullable
+    Principal formerPrincipalOf(RoleSession session) {
+        Role role = roles.get(session.role());
+        if (role == null || session.issuer() != RoleSession.hash(role.issuer())) {
             return null;
         }
         try {
-            Principal principal = role.principal(session.claims());
-            return revoked.stream().anyMatch(one -> one.concerns(session, principal.name()))
-                    ? null
-                    : principal;
+            return role.principal(session.claims());
         } catch (ClaimException e) {
             return null;
         }

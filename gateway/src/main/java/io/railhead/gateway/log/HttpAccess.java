@@ -143,6 +143,7 @@ public record HttpAccess(Talk http, String requestId, @Nullable Address address,
     private void extras(AccessLine line) {
         String cache = http.answerHeader("x-cache");
         line.extra("backend", asked == null ? null : asked.route().backend().name());
+        line.extra("role_session", asked == null ? null : asked.asker().sessionId());
         line.extra("cache", cache == null ? null : cache.toLowerCase(Locale.ROOT));
         line.extra("transport", rdma == null ? "http" : rdma.fabric);
         line.extra("rdma_bytes", rdma == null ? null : Long.toString(rdma.bytes));

@@ -32,6 +32,7 @@ public record NativeAccess(int session, String fabric, RequestSource asker,
         line.none().bytes(answer.objectSize()).number(totalNanos / 1_000_000).none();
         line.quoted(null).quoted(null).field(answer.versionId());
         line.none().none().none().none().none().none().none().none();
+        line.extra("role_session", asker.sessionId());
         if (answer.cache() != AnswerOrigin.NONE) {
             line.extra("cache", answer.cache().name().toLowerCase(Locale.ROOT));
         }

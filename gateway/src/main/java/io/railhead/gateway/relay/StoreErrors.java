@@ -74,6 +74,7 @@ public final class StoreErrors {
             case OVERSIZED -> new S3Refusal(S3Error.STORE_ANSWER_TOO_LARGE,
                     "The store behind the gateway sent more than the gateway takes: "
                             + cause.getMessage() + ".");
+            case INTERNAL -> new S3Refusal(S3Error.INTERNAL_ERROR);
             case UNSENT -> unavailable("was not asked: " + cause.getMessage() + ".");
         };
     }

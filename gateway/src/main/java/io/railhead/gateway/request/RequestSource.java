@@ -1,5 +1,6 @@
 package io.railhead.gateway.request;
 
+import io.railhead.gateway.identity.AccessKey;
 import io.railhead.gateway.identity.RoleSession;
 import io.railhead.gateway.s3.sigv4.Authentication;
 import java.net.InetAddress;
@@ -13,14 +14,15 @@ import org.jspecify.annotations.Nullable;
  * @param source the TCP peer's address, or that of the session's opener; null if there is none
  * @param secure whether the request came over TLS
  * @param session the role session that signed; null if a static key did, or none
+ * @param sessionId the session's {@link AccessKey#sessionId}; "" for none
  */
 public record RequestSource(String principal, String tenant, @Nullable InetAddress source,
-        boolean secure, @Nullable RoleSession session) {
+        boolean secure, @Nullable RoleSession session, String sessionId) {
 
     /** @param source an address literal; what is none counts as no address */
     public static RequestSource of(String principal, String tenant, @Nullable String source,
             boolean secure) {
-        return new RequestSource(principal, tenant, literal(source), secure, null);
+        return new RequestSource(principal, tenant, literal(source), secure, null, "");
     }
 
     /**
@@ -35,7 +37,14 @@ public record RequestSource(String principal, String tenant, @Nullable InetAddre
     /** The same address, and the principal that signed. */
     public RequestSource as(Authentication authentication) {
         return new RequestSource(authentication.principalName(), authentication.tenant(), source,
-                secure, authentication.session());
+                secure, authentication.session(), sessionId(authentication));
+    }
+
+    /** Returns the id of the role session that signed; "" for none. */
+    public static String sessionId(Authentication authentication) {
+        return authentication instanceof Authentication.Known known
+                ? known.key().sessionId()
+                : "";
     }
 
     /** Returns the address as text; "" if there is none. */

@@ -8,6 +8,7 @@ import com.nimbusds.jose.jwk.source.JWKSetUnavailableException;
 import com.nimbusds.jose.proc.SecurityContext;
 import io.railhead.backend.aws.PrivateAuthority;
 import io.railhead.gateway.config.GatewayConfig.Issuer;
+import io.railhead.gateway.config.Globs;
 import io.railhead.gateway.config.ListenAddress;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonObject;
@@ -75,7 +76,7 @@ final class IssuerKeys implements JWKSetSource<SecurityContext> {
         HttpClient http = client();
         try {
             URI keys = issuer.jwks();
-            return get(http, keys == null ? discovered(http) : keys);
+            return keys == null ? discovered(http) : get(http, keys, true);
         } finally {
             // Ends an answer that stalls; close() would wait for it.
             http.shutdownNow();
@@ -96,11 +97,11 @@ final class IssuerKeys implements JWKSetSource<SecurityContext> {
     }
 
     /** OpenID Connect Discovery 1.0, section 4: the document must name the issuer itself. */
-    private URI discovered(HttpClient http) throws IOException, InterruptedException {
-        String base = issuer.issuer().replaceFirst("/$", "");
+    private String discovered(HttpClient http) throws IOException, InterruptedException {
+        URI place = URI.create(issuer.issuer().replaceFirst("/$", "")
+                + "/.well-known/openid-configuration");
         try {
-            JsonObject document = new JsonObject(
-                    get(http, URI.create(base + "/.well-known/openid-configuration")));
+            JsonObject document = new JsonObject(get(http, place, true));
             if (!issuer.issuer().equals(document.getString("issuer"))) {
                 throw new IOException("its OpenID document names another issuer");
             }
@@ -108,10 +109,22 @@ final class IssuerKeys implements JWKSetSource<SecurityContext> {
             if (!"https".equals(keys.getScheme()) && !isHere(keys)) {
                 throw new IOException("its OpenID document's jwks_uri is not https");
             }
-            return keys;
+            return get(http, keys, mayHaveToken(place, keys));
         } catch (DecodeException | ClassCastException e) {
             throw new IOException("its OpenID document is no JSON object", e);
         }
+    }
+
+    /** The document is another's word: only the issuer's own host is shown the token unasked. */
+    private boolean mayHaveToken(URI own, URI keys) {
+        String host = String.valueOf(keys.getHost());
+        return (host.equalsIgnoreCase(own.getHost()) && port(keys) == port(own)
+                && own.getScheme().equals(keys.getScheme()))
+                || issuer.tokenHosts().stream().anyMatch(pattern -> Globs.matches(pattern, host));
+    }
+
+    private static int port(URI uri) {
+        return uri.getPort() >= 0 ? uri.getPort() : "https".equals(uri.getScheme()) ? 443 : 80;
     }
 
     private static boolean isHere(URI keys) {
@@ -119,18 +132,23 @@ final class IssuerKeys implements JWKSetSource<SecurityContext> {
         return host != null && ListenAddress.isOfThisHost(host);
     }
 
-    private String get(HttpClient http, URI uri) throws IOException, InterruptedException {
+    private String get(HttpClient http, URI uri, boolean withToken)
+            throws IOException, InterruptedException {
         HttpRequest.Builder request = HttpRequest.newBuilder(uri)
                 .timeout(ANSWER)
                 .header("accept", ACCEPTED);
         Path token = issuer.tokenFile();
-        if (token != null) {
+        if (token != null && withToken) {
             request.header("authorization", "Bearer " + content(token));
         }
         HttpResponse<String> response = within(http.sendAsync(request.build(),
                 BodyHandlers.limiting(BodyHandlers.ofString(), MAX_BYTES)));
         if (response.statusCode() != OK) {
-            throw new IOException(uri + " answered " + response.statusCode());
+            throw new IOException(uri + " answered " + response.statusCode()
+                    + (token == null || withToken
+                            ? ""
+                            : ", without the token of token_file: it is not the issuer's own"
+                                    + " host; name it in token_hosts, or the keys' URL in jwks"));
         }
         return response.body();
     }

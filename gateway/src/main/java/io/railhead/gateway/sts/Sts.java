@@ -131,11 +131,11 @@ public final class Sts implements UnsignedEndpoint {
                     "until " + session.expiresAt())
                     .by(exchanged.principal().name(), exchanged.principal().tenant(),
                             httpExchange.peer().address())
+                    .as(exchanged.key().id())
                     .asking("STS.ASSUME.ROLE", httpExchange.requestId())
                     .on("role", session.role())
                     .on("issuer", exchanged.token().issuer())
-                    .on("subject", session.subject())
-                    .on("access_key", exchanged.key().id()));
+                    .on("subject", session.subject()));
         }
         StringBuilder xml = begin("AssumeRoleWithWebIdentity");
         ErrorXml.element(xml, "SubjectFromWebIdentityToken", session.subject());

@@ -80,8 +80,7 @@ final class TokenVerifier {
             required.add("jti");
         }
         DefaultJWTClaimsVerifier<SecurityContext> claims = new DefaultJWTClaimsVerifier<>(
-                Set.copyOf(issuer.audiences()),
-                new JWTClaimsSet.Builder().issuer(issuer.issuer()).build(), required, null);
+                new JWTClaimsSet.Builder().issuer(issuer.issuer()).build(), required);
         claims.setMaxClockSkew((int) issuer.clockSkew().toSeconds());
         processor.setJWTClaimsSetVerifier(claims);
     }
@@ -95,7 +94,8 @@ final class TokenVerifier {
             JWTClaimsSet claims = claims(token);
             requireTimes(claims);
             return new Verified(issuer.issuer(), claims.getSubject(),
-                    audience(claims.getAudience()), issuer.singleUse() ? claims.getJWTID() : "",
+                    requireAudience(claims.getAudience()),
+                    issuer.singleUse() ? claims.getJWTID() : "",
                     new Claims(claims.getClaims()));
         } finally {
             calls.release();
@@ -117,8 +117,7 @@ final class TokenVerifier {
             throw new StsRefusal(Code.EXPIRED_TOKEN, "The token has expired.", e);
         } catch (BadJOSEException e) {
             throw new StsRefusal(Code.INVALID_IDENTITY_TOKEN, "The token is not valid: "
-                    + e.getMessage() + " (this issuer's audiences are "
-                    + String.join(", ", issuer.audiences()) + "; its algorithms "
+                    + e.getMessage() + " (this issuer's algorithms are "
                     + String.join(", ", issuer.algorithms()) + ")", e);
         } catch (RateLimitReachedException e) {
             throw new StsRefusal(Code.IDP_COMMUNICATION_ERROR, "The keys of " + issuer.issuer()
@@ -154,8 +153,14 @@ final class TokenVerifier {
         }
     }
 
-    private String audience(List<String> audiences) {
-        return audiences.stream().filter(issuer.audiences()::contains).findFirst().orElse("");
+    /** Checked here and not by the library, whose words repeat what the token says. */
+    private String requireAudience(List<String> audiences) {
+        return audiences.stream()
+                .filter(issuer.audiences()::contains)
+                .findFirst()
+                .orElseThrow(() -> new StsRefusal(Code.INVALID_IDENTITY_TOKEN,
+                        "The token's aud names none of this issuer's audiences here: "
+                                + String.join(", ", issuer.audiences()) + "."));
     }
 
     /** Reads a signed token; one without a signature, or an encrypted one, is none. */

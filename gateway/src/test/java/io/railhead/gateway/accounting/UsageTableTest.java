@@ -37,7 +37,7 @@ class UsageTableTest {
 
     @Test
     void furtherBucketsOfATenantAreFoldedIntoItsOwnRow() {
-        table.configure(60, null);
+        table.limit(60);
         for (int i = 0; i < 10; i++) {
             table.served("a", "bucket" + i, 1);
         }
@@ -47,7 +47,7 @@ class UsageTableTest {
 
     @Test
     void furtherTenantsAreFoldedTogether() {
-        table.configure(10, null);
+        table.limit(10);
         for (int i = 0; i < 100; i++) {
             table.served("t" + i, "x", 1);
         }
@@ -81,7 +81,7 @@ class UsageTableTest {
     void foldingConservesTotals(long seed) {
         Random random = new Random(seed);
         int rows = 10 + random.nextInt(60);
-        table.configure(rows, null);
+        table.limit(rows);
         UsageCounts expected = UsageCounts.NONE;
         Map<String, Long> tenants = new HashMap<>();
         for (int step = 0; step < 20_000; step++) {
@@ -144,7 +144,7 @@ class UsageTableTest {
 
     @Test
     void threadsThatMeetNewNamesTogetherLoseNothing() throws Exception {
-        table.configure(50, null);
+        table.limit(50);
         List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
             int seed = i;

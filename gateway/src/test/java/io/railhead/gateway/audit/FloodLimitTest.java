@@ -35,6 +35,19 @@ class FloodLimitTest {
         assertThat(admitted(AuditKind.ACCESS_DENIED, "10.0.0.1", 5)).isEqualTo(5);
     }
 
+    /** Each host may have 2^64 addresses of its own. */
+    @Test
+    void theAddressesOfOneIpv6PrefixAreOneSender() {
+        for (int i = 0; i < 50; i++) {
+            admitted(AuditKind.LOGIN_REFUSED, "2001:db8:0:1:" + i + "::1", 1);
+        }
+        assertThat(admitted(AuditKind.LOGIN_REFUSED, "2001:db8:0:1:ffff::%eth0", 1)).isZero();
+        assertThat(admitted(AuditKind.LOGIN_REFUSED, "2001:db8:0:2::1", 11)).isEqualTo(10);
+        sweep(true);
+        assertThat(summaries).contains("login_refused 2001:db8:0:1:0:0:0:0/64 41",
+                "login_refused 2001:db8:0:2:0:0:0:0/64 1");
+    }
+
     @Test
     void manySendersTogetherAreLimitedToo() {
         int admitted = 0;

@@ -20,7 +20,7 @@ class WildcardTest {
     private static RequestSource sender(String ref) {
         RoleSession session = new RoleSession("pods", 0, "pod", "x", Instant.EPOCH, Instant.EPOCH,
                 Map.of("ref", ref), null);
-        return new RequestSource("pods/x", "t", null, true, session);
+        return new RequestSource("pods/x", "t", null, true, session, "");
     }
 
     /** A value with a slash would end the bucket's name and begin its keys. */

@@ -146,7 +146,7 @@ class ConfigLoaderTest {
                           client_ca: ca.pem}, events: {enabled: true, token_file: ca.pem},
                           web_identity: {session_keys: ca.pem, issuers: [{issuer: "https://k8s",
                             audiences: [railhead], jwks: "https://k8s/keys", ca: ca.pem,
-                            token_file: ca.pem, algorithms: [ES384], clock_skew: 9s,
+                            token_file: ca.pem, token_hosts: [node], algorithms: [ES384], clock_skew: 9s,
                             single_use: true}]}}
                         cache: {memory: 1GiB, page: 64KiB, reserve: 7%, lock: true,
                           huge_pages: 1GiB, window: 4MiB,
@@ -199,7 +199,8 @@ class ConfigLoaderTest {
                 new GatewayConfig.WebIdentity(folder.resolve("ca.pem"), Map.of("https://k8s",
                         new GatewayConfig.Issuer("https://k8s", List.of("railhead"),
                                 URI.create("https://k8s/keys"), null, folder.resolve("ca.pem"),
-                                folder.resolve("ca.pem"), List.of("ES384"), Duration.ofSeconds(9),
+                                folder.resolve("ca.pem"), List.of("node"), List.of("ES384"),
+                                Duration.ofSeconds(9),
                                 true)))));
         assertThat(config.cache()).isEqualTo(new Cache(ByteCount.parse("1GiB"),
                 ByteCount.parse("64KiB"), new Percent(7), true, HugePageSize.GIB_1,

@@ -60,11 +60,17 @@ class OperatorPortsTlsIT {
                 principals:
                   - {name: operator, admin: true, keys: [{access_key: ADMIN, secret_key: s}]}
                 """);
+        Files.writeString(folder.resolve("policy.json"), """
+                {"Version": "2012-10-17", "Statement": {"Effect": "Allow", "Principal": "*",
+                 "Action": "s3:*", "Resource": "*",
+                 "Condition": {"Bool": {"aws:SecureTransport": "true"}}}}
+                """);
         Path config = Files.writeString(folder.resolve("railhead.yaml"), """
                 gateway:
                   listen: 127.0.0.1:0
                   health: 127.0.0.1:0
                   credentials: credentials.yaml
+                  policy: policy.json
                   event_loops: 1
                   drain: 1s
                   health_tls: {certificate: health.pem, key: health.key, client_ca: %1$s}
@@ -134,6 +140,19 @@ class OperatorPortsTlsIT {
         assertThat(forged.send("POST", "/.railhead/admin/pins", body).statusCode())
                 .as("a certificate replaces no signature")
                 .isEqualTo(403);
+    }
+
+    /** A policy that asks for TLS is satisfied by what came over TLS, on this port too. */
+    @Test
+    void aWarmingOverTlsIsSecureToPolicies() throws Exception {
+        store.put("/b/object", new byte[10]);
+        TestClient operator = new TestClient(
+                URI.create("https://127.0.0.1:" + gateway.adminPort()), "ADMIN", "s",
+                trusting("first", "client"));
+        HttpResponse<byte[]> warmed = operator.send("POST", "/.railhead/admin/warm",
+                "{\"bucket\": \"b\", \"keys\": [\"object\"]}".getBytes(StandardCharsets.UTF_8));
+        assertThat(new String(warmed.body(), StandardCharsets.UTF_8)).contains("\"done\"")
+                .doesNotContain("AccessDenied");
     }
 
     @Test

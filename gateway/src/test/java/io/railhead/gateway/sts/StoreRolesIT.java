@@ -12,11 +12,13 @@ import io.railhead.gateway.TestGateway;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -84,6 +86,33 @@ class StoreRolesIT {
             assertThat(calls).hasSizeGreaterThan(1);
             gateway.assertNoLease();
         } finally {
+            sts.stop(0);
+        }
+    }
+
+    /** Proxies are named by backends.NAME.proxy alone, which is for the store and not for STS. */
+    @Test
+    void noProxyThatPropertiesNameTakesPart() throws IOException {
+        Properties before = (Properties) System.getProperties().clone();
+        List<String> calls = new CopyOnWriteArrayList<>();
+        HttpServer sts = sts(calls);
+        try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            System.getProperties()
+                    .putAll(Map.of("http.proxyHost", "127.0.0.1", "http.proxyPort",
+                            String.valueOf(silent.getLocalPort()), "http.nonProxyHosts",
+                            "127.0.0.1"));
+            try (FakeStore store = new FakeStore();
+                    TestGateway gateway = TestGateway.over(store)
+                            .principals(principals("""
+                                    role_arn: "arn:aws:iam::1:role/reader", access_key: SITE,
+                                    secret_key: s, sts_endpoint: "http://localhost:%d\""""
+                                    .formatted(sts.getAddress().getPort())))
+                            .start()) {
+                assertThat(gateway.client().put("/b/key", OBJECT).statusCode()).isEqualTo(200);
+                assertThat(calls).isNotEmpty();
+            }
+        } finally {
+            System.setProperties(before);
             sts.stop(0);
         }
     }

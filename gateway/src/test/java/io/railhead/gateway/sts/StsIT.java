@@ -27,6 +27,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Base64;
@@ -251,6 +252,86 @@ class StsIT {
                         granted.element("SessionToken"), "CaNaRy")
                 .as("one event for each call")
                 .doesNotContain("access_denied", "login_refused");
+    }
+
+    /** One id leads from a token's exchange to everything that was done with its session. */
+    @Test
+    void aSessionHasOneIdInAuditAndAccessLog() {
+        gateway.restart(config(issuer) + "audit: {file: audit.jsonl}\n"
+                + "log: {access: {file: access.log}}\n");
+        Answer granted = assume("pods", pod());
+        Answer other = assume("pods", pod());
+        String id = granted.element("AccessKeyId");
+        TestPeer peer = gateway.closing(new TestPeer(client(granted),
+                granted.element("SecretAccessKey"), 1 << 20));
+        for (int i = 0; i < 3; i++) {
+            assertThat(client(granted).get("/ml-a/object").statusCode()).isEqualTo(200);
+        }
+        assertThat(ask(peer, "ml-a", "object").status()).isEqualTo(200);
+        assertThat(client(granted).get("/ml-b/object").statusCode()).isEqualTo(403);
+        assertThat(ask(peer, "ml-b", "object").status()).isEqualTo(403);
+        assertThat(pins(client(granted))).isEqualTo(403);
+        client(other).get("/ml-a/object");
+        gateway.client().get("/ml-a/object");
+        Path audit = gateway.directory().resolve("audit.jsonl");
+        TestGateway.await(
+                () -> lines(audit).stream().anyMatch(line -> line.contains("admin_refused")));
+        assertThat(lines(audit).stream()
+                .filter(line -> line.contains("\"credential_uid\":\"" + id + "\""))
+                .map(StsIT::eventCode))
+                .containsExactlyInAnyOrder("identity_exchanged", "rdma_opened", "access_denied",
+                        "access_denied", "admin_refused");
+        assertThat(gateway.stopAndRead("access.log")
+                .lines()
+                .filter(line -> line.contains(" role_session=" + id + " ")))
+                .hasSize(6)
+                .allMatch(line -> line.contains("pods/ml-a.train"));
+    }
+
+    private static List<String> lines(Path file) {
+        try {
+            return Files.readAllLines(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static String eventCode(String line) {
+        return line.replaceAll(".*\"event_code\":\"([a-z_]*)\".*", "$1");
+    }
+
+    /** A refusal names whose session it was, where the gateway can still open it. */
+    @Test
+    void aRefusedSessionIsNamedOrSaidNotToOpen() throws IOException {
+        gateway.restart(config(issuer) + "audit: {file: audit.jsonl}\n");
+        AccessKey over = sealed(Instant.now().minusSeconds(1));
+        gateway.client()
+                .as(over.id(), over.secret().reveal(), RoleExchange.revealed(over))
+                .get("/ml-a/object");
+        Answer granted = assume("pods", pod());
+        http(client(granted).as(granted.element("AccessKeyId"), "wrong",
+                granted.element("SessionToken"))
+                .presigned("GET", "/ml-a/object", Duration.ofMinutes(1)));
+        rewrite(roles(issuer, "revoked: [{role: pods}]"));
+        client(granted).get("/ml-a/object");
+        pins(client(granted));
+        rewrite(roles(issuer, "").replace("name: pods", "name: others"));
+        client(granted).get("/ml-a/object");
+        gateway.client()
+                .as(granted.element("AccessKeyId"), granted.element("SecretAccessKey"), "made-up")
+                .get("/ml-a/object");
+        assertThat(gateway.stopAndRead("audit.jsonl")
+                .lines()
+                .filter(line -> line.contains("login_refused"))
+                .map(line -> line.replaceAll(".*\"status_code\":\"(\\w*)\".*", "$1") + " "
+                        + (line.contains("session not opened")
+                                ? "not opened"
+                                : line.replaceAll(".*\"user\":\\{\"name\":\"([^\"]*)\".*", "$1"))
+                        + " " + line.contains("credential_uid")))
+                .containsExactly("ExpiredToken fixed true",
+                        "SignatureDoesNotMatch pods/ml-a.train true",
+                        "InvalidToken pods/ml-a.train true", "InvalidToken pods/ml-a.train true",
+                        "InvalidToken role/pods true", "InvalidToken not opened false");
     }
 
     @Test
@@ -488,6 +569,10 @@ class StsIT {
     @Test
     void attackWrongAudience() {
         refusedClaims(claims -> claims.audience("vault"), "InvalidIdentityToken");
+        assertThat(assume("pods", issuer.token("ml-a", "train",
+                claims -> claims.audience("CaNaRy"))).element("Message"))
+                .isEqualTo("The token&apos;s aud names none of this issuer&apos;s audiences here:"
+                        + " sts.amazonaws.com, railhead.");
         refusedClaims(claims -> claims.audience(List.of()), "InvalidIdentityToken");
         assertThat(assume("pods", issuer.token("ml-a", "train",
                 claims -> claims.audience(List.of("vault", "railhead")))).status())
@@ -683,6 +768,27 @@ class StsIT {
                         audiences: [sts.amazonaws.com]
                         jwks_file: keys.json
                 """.formatted(issuer.name()));
+        assertThat(assume("pods", pod()).status()).isEqualTo(200);
+    }
+
+    /** Who can write the document must not learn a token that opens the issuer's own API. */
+    @Test
+    void theIssuersTokenGoesToItsOwnHostOnly() {
+        gateway.file("bearer", "node-token");
+        exchangeUnder("");
+        issuer.moveKeys("localhost");
+        exchangeUnder("");
+        exchangeUnder(", token_hosts: ['local*']");
+        assertThat(issuer.bearers()).containsExactly("Bearer node-token", "",
+                "Bearer node-token");
+    }
+
+    private void exchangeUnder(String more) {
+        gateway.restart("""
+                gateway:
+                  web_identity:
+                    issuers: [{issuer: "%s", audiences: [sts.amazonaws.com], token_file: bearer%s}]
+                """.formatted(issuer.name(), more));
         assertThat(assume("pods", pod()).status()).isEqualTo(200);
     }
 

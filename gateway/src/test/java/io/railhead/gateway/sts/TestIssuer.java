@@ -26,6 +26,8 @@ import java.util.Date;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
@@ -41,6 +43,10 @@ final class TestIssuer implements AutoCloseable {
     private final CountDownLatch stalled = new CountDownLatch(1);
     private volatile boolean stalls;
 
+    /** The bearer tokens that keys were asked for with; "" for none. */
+    private final List<String> bearers = new CopyOnWriteArrayList<>();
+    private volatile String host = "127.0.0.1";
+
     TestIssuer() {
         try {
             server = HttpServer.create(
@@ -49,7 +55,8 @@ final class TestIssuer implements AutoCloseable {
             throw new UncheckedIOException(e);
         }
         serve("/.well-known/openid-configuration", () -> """
-                {"issuer": "%s", "jwks_uri": "%s/keys"}""".formatted(name(), name()));
+                {"issuer": "%s", "jwks_uri": "%s/keys"}""".formatted(name(),
+                name().replace("127.0.0.1", host)));
         serve("/keys", () -> {
             fetches.incrementAndGet();
             return keys();
@@ -63,6 +70,10 @@ final class TestIssuer implements AutoCloseable {
 
     private void serve(String path, Document document) {
         server.createContext(path, exchange -> {
+            if (path.equals("/keys")) {
+                bearers.add(Objects.requireNonNullElse(
+                        exchange.getRequestHeaders().getFirst("authorization"), ""));
+            }
             byte[] body = document.text().getBytes(UTF_8);
             // As a Kubernetes API server does, whose keys have a type of their own.
             String accept = exchange.getRequestHeaders().getFirst("accept");
@@ -114,6 +125,15 @@ final class TestIssuer implements AutoCloseable {
     /** Publishes another key, and signs with it. */
     void rotate(String id) {
         key = key(id);
+    }
+
+    /** From now on the document says that the keys are at this name of the same host. */
+    void moveKeys(String other) {
+        host = other;
+    }
+
+    List<String> bearers() {
+        return List.copyOf(bearers);
     }
 
     void down(boolean isDown) {

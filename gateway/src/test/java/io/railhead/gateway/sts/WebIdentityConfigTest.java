@@ -3,6 +3,7 @@ package io.railhead.gateway.sts;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.railhead.gateway.Serve;
 import io.railhead.gateway.authorization.PolicyFile;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.ConfigLoader;
@@ -39,6 +40,28 @@ class WebIdentityConfigTest {
         assertThatThrownBy(() -> open(webIdentity, credentials).close())
                 .isInstanceOf(ConfigException.class)
                 .hasMessageContaining(message);
+    }
+
+    /** The start goes on: sessions that were sealed before need no keys of the issuer. */
+    @Test
+    void aFileOfKeysThatVerifiesNothingIsWarnedOf() throws Exception {
+        Files.writeString(folder.resolve("credentials.yaml"), "roles: [" + ROLE + "]");
+        Path file = Files.writeString(folder.resolve("railhead.yaml"), """
+                gateway:
+                  credentials: credentials.yaml
+                  web_identity:
+                    issuers: [{issuer: 'https://k8s', audiences: [a], jwks_file: keys.json}]
+                cache: {memory: 64MiB}
+                backends: {a: {endpoints: ["http://s3"]}}
+                """);
+        for (String content : new String[]{"no JSON", "{\"keys\": []}"}) {
+            Files.writeString(folder.resolve("keys.json"), content);
+            assertThat(Serve.examine(file).warnings()).singleElement()
+                    .asString()
+                    .contains("jwks_file: " + folder.resolve("keys.json") + ": ",
+                            content.equals("no JSON") ? "no JWK set" : "has no public key")
+                    .doesNotContain("\n");
+        }
     }
 
     @Test

@@ -18,6 +18,7 @@ import io.railhead.protocol.channel.EndedMessage;
 import io.railhead.protocol.channel.Request;
 import io.railhead.protocol.message.EndReason;
 import io.railhead.protocol.message.Message;
+import io.railhead.protocol.message.MessageHeader;
 import io.railhead.protocol.message.Refusal;
 import io.railhead.rdma.Awaiting;
 import io.railhead.rdma.TestPages;
@@ -373,9 +374,13 @@ class LoopbackChannelTest {
         malformed.put(MessageHeaderBytes.HEADER + 2, (byte) 9);
         ByteBuffer cut = RawPeer.message(held(1));
         cut.putShort(MessageHeaderBytes.HEADER, (short) 4000);
+        // The payload of a message that is 8 bytes longer than the longest.
+        ByteBuffer tooLong = RawPeer.message(held(1));
+        tooLong.putShort(MessageHeaderBytes.LENGTH,
+                (short) MessageHeader.MAX_MESSAGE_BYTES);
         for (ByteBuffer[] said : new ByteBuffer[][]{
                 {RawPeer.message(tooMany), RawPeer.message(more)},
-                {RawPeer.message(held(1), held(1))}, {malformed}, {cut}}) {
+                {RawPeer.message(held(1), held(1))}, {malformed}, {cut}, {tooLong}}) {
             try (RawPeer raw = new RawPeer(rig.socket())) {
                 raw.prove(rig.open("bob"), KEY);
                 for (ByteBuffer message : said) {
@@ -386,13 +391,14 @@ class LoopbackChannelTest {
                         .allMatch(endedMessage -> endedMessage.reason() == EndReason.PROTOCOL);
             }
         }
-        assertThat(rig.stats().refused(Refusal.PROTOCOL)).isEqualTo(4);
+        assertThat(rig.stats().refused(Refusal.PROTOCOL)).isEqualTo(5);
         peer.ping();
     }
 
     /** Where a message's first record lies. */
     private static final class MessageHeaderBytes {
         static final int HEADER = 8;
+        static final int LENGTH = 6;
     }
 
     @Test
