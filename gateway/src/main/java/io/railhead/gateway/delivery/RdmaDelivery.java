@@ -8,6 +8,8 @@ import io.railhead.gateway.s3.Guard;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
 import io.vertx.core.Vertx;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +37,7 @@ public final class RdmaDelivery implements RangeReader.Sink {
     private Written written = Written.NOTHING;
     private int writesUnderWay;
     private boolean allHandedOver;
+    private boolean starting;
     private long timer = -1;
 
     private enum State {
@@ -78,12 +81,32 @@ public final class RdmaDelivery implements RangeReader.Sink {
         reader = newReader;
         responseSink.onClosed(() -> stop(new TransferException(TransferException.Reason.FENCED,
                 "the client went away or wants no answer")));
-        arm(deadlines.decideMillis(responseSink.arrivedAtNanos()), this::decisionIsDue);
-        newReader.start();
+        starting = true;
+        try {
+            newReader.start();
+        } finally {
+            // A hit that is copied within the call is over by now: it needs no timer.
+            starting = false;
+            arm();
+        }
     }
 
     public Written written() {
         return written;
+    }
+
+    /** Sets the timer of the current state. */
+    private void arm() {
+        switch (state) {
+            case WAITING ->
+                arm(deadlines.decideMillis(responseSink.arrivedAtNanos()), this::decisionIsDue);
+            case POSTING -> arm(deadlines.fenceMillis(responseSink.arrivedAtNanos()),
+                    () -> stop(new TransferException(TransferException.Reason.FENCED,
+                            "the deadline has passed")));
+            case FENCING, OVER -> {
+                // Nothing is waited for that a deadline could end.
+            }
+        }
     }
 
     private void arm(long millis, Runnable task) {
@@ -108,9 +131,9 @@ public final class RdmaDelivery implements RangeReader.Sink {
         if (state == State.WAITING) {
             state = State.POSTING;
             written = Written.PERHAPS_SOME;
-            arm(deadlines.fenceMillis(responseSink.arrivedAtNanos()),
-                    () -> stop(new TransferException(TransferException.Reason.FENCED,
-                            "the deadline has passed")));
+            if (!starting) {
+                arm();
+            }
         }
         if (state != State.POSTING) {
             ownedSlice.close();
@@ -118,10 +141,20 @@ public final class RdmaDelivery implements RangeReader.Sink {
         }
         writesUnderWay++;
         // An exception, too, is reported only after nothing touches the client's memory.
-        Guard.run(() -> transfer.write(ownedSlice, ownedSlice.objectOffset() - fromOffset)
-                .whenComplete((done, failure) -> responseSink.executor()
-                        .execute(() -> written(failure))),
-                this::written);
+        Guard.run(() -> post(ownedSlice), this::written);
+    }
+
+    private void post(PageSlice ownedSlice) {
+        CompletableFuture<Void> write = transfer
+                .write(ownedSlice, ownedSlice.objectOffset() - fromOffset)
+                .toCompletableFuture();
+        if (write.state() == Future.State.SUCCESS) {
+            // Copied within the call; the reader tells the end only after it.
+            writesUnderWay--;
+        } else {
+            var _ = write.whenComplete((_, failure) -> responseSink.executor()
+                    .execute(() -> written(failure)));
+        }
     }
 
     private void written(@Nullable Throwable failure) {

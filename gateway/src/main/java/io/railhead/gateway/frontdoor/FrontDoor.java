@@ -16,6 +16,7 @@ import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.gateway.s3.sigv4.Authentication;
 import io.railhead.gateway.s3.sigv4.RequestHead;
+import io.railhead.gateway.s3.sigv4.SignatureMemory;
 import io.vertx.core.Context;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.internal.ContextInternal;
@@ -95,7 +96,8 @@ public final class FrontDoor {
             own(httpExchange, head, fairScheduler);
         } else if (dialect != null) {
             httpExchange.describe("Pairing", head.rawPath());
-            Authentication caller = verifier.authenticate(head, Query.require(head.rawQuery()));
+            Authentication caller = verifier.authenticate(head, Query.require(head.rawQuery()),
+                    new SignatureMemory());
             enter(httpExchange, caller, fairScheduler,
                     () -> dialect.handle(httpExchange, head, caller));
         } else {
@@ -104,8 +106,8 @@ public final class FrontDoor {
             if (refusal != null) {
                 throw refusal;
             }
-            admit(httpExchange, verifier.verified(head, address, query, httpExchange.peer()),
-                    fairScheduler);
+            admit(httpExchange, verifier.verified(head, address, query, httpExchange.peer(),
+                    new SignatureMemory()), fairScheduler);
         }
     }
 

@@ -25,6 +25,7 @@ import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Refusal;
+import io.railhead.gateway.s3.sigv4.SignatureMemory;
 import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpServerRequest;
 import java.time.InstantSource;
@@ -105,6 +106,7 @@ final class HttpHitHandler {
         private final ConnectionState state;
         private final MinimumRateGuard pace;
         private final @Nullable IdleStateHandler idle;
+        private final SignatureMemory signatureMemory = new SignatureMemory();
         /** The decoder has still to deliver the end of a request that was answered already. */
         private boolean endFollows;
         private boolean unflushed;
@@ -154,7 +156,8 @@ final class HttpHitHandler {
             try {
                 return new VerifiedRequest(request.headers(),
                         services.verifier()
-                                .verify("GET", request.uri(), request.headers(), peer),
+                                .verify("GET", request.uri(), request.headers(), peer,
+                                        signatureMemory),
                         null);
             } catch (S3Refusal e) {
                 return new VerifiedRequest(request.headers(), null, e);

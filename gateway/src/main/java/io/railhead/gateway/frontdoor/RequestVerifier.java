@@ -12,6 +12,7 @@ import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.gateway.s3.sigv4.Authentication;
 import io.railhead.gateway.s3.sigv4.RequestAuthenticator;
 import io.railhead.gateway.s3.sigv4.RequestHead;
+import io.railhead.gateway.s3.sigv4.SignatureMemory;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
@@ -53,20 +54,22 @@ public final class RequestVerifier {
      * Verifies a request that goes to a store; null for all others.
      *
      * @param peer the sender, by address alone
+     * @param memory the connection's
      */
     @Nullable
     S3Request verify(String method, String uri, Iterable<Map.Entry<String, String>> fields,
-            RequestSource peer) {
+            RequestSource peer, SignatureMemory memory) {
         RequestHead head = head(method, uri, fields, peer.secure());
         Address address = address(head);
         return paths.isOwn(head, address)
                 ? null
-                : verified(head, address, Query.require(head.rawQuery()), peer);
+                : verified(head, address, Query.require(head.rawQuery()), peer, memory);
     }
 
     /** Verifies the signature and finds the store; returns the whole request. */
-    S3Request verified(RequestHead head, Address address, Query query, RequestSource peer) {
-        Authentication authentication = authenticate(head, query);
+    S3Request verified(RequestHead head, Address address, Query query, RequestSource peer,
+            SignatureMemory memory) {
+        Authentication authentication = authenticate(head, query, memory);
         return new S3Request(head, address, query, authentication,
                 peer.as(authentication), routes.route(authentication, address));
     }
@@ -121,10 +124,10 @@ public final class RequestVerifier {
     }
 
     /** Returns the signer of the request; anonymous if it is not signed. */
-    Authentication authenticate(RequestHead head, Query query) {
+    Authentication authenticate(RequestHead head, Query query, SignatureMemory memory) {
         return head.method().equals("OPTIONS")
                 ? preflight(head, query)
-                : requireSignature(head, query);
+                : authenticator.authenticate(head, query, clock.instant(), memory);
     }
 
     /**

@@ -56,10 +56,14 @@ class RdmaDeliveryTest {
     }
 
     private void start(Duration decide, Duration fence) {
-        RdmaDelivery started = new RdmaDelivery(client, vertx, peer, 0,
+        start(decide, fence, peer, reader);
+    }
+
+    private void start(Duration decide, Duration fence, Transfer transfer, RangeReader bytes) {
+        RdmaDelivery started = new RdmaDelivery(client, vertx, transfer, 0,
                 new RdmaDeadlines(decide, fence), client);
         delivery = started;
-        client.run(() -> started.start(reader));
+        client.run(() -> started.start(bytes));
     }
 
     private RdmaDelivery delivery() {
@@ -165,6 +169,72 @@ class RdmaDeliveryTest {
         client.run(() -> delivery().failed(
                 new FillException(FillException.Reason.NO_MEMORY, "no page", null), 0));
         assertThat(client.awaitWord()).isEqualTo("declined memory");
+    }
+
+    /** As a hit over loopback is: no timer, no further turn of the event loop. */
+    @Test
+    void whatIsCopiedWithinTheCallIsDeliveredWithinIt() {
+        List<String> heardWithin = new ArrayList<>();
+        start(NEVER, NEVER, new QuickPeer(), new HeldReader() {
+            @Override
+            public void start() {
+                super.start();
+                delivery().end();
+                heardWithin.addAll(client.heard);
+            }
+        });
+        assertThat(heardWithin).containsExactly("delivered");
+        assertThat(client.heard).hasSize(1);
+    }
+
+    @Test
+    void deadlinesHoldForAReaderThatHandsOverWithinItsStart() throws Exception {
+        start(NEVER, SOON, peer, new HeldReader());
+        peer.fenced.await();
+        assertThat(client.sinceArrival()).isGreaterThanOrEqualTo(SOON);
+        peer.fenceReturns();
+        assertThat(client.awaitWord()).isEqualTo("broken FENCED");
+    }
+
+    @Test
+    void theFencesDeadlineHoldsBehindAWriteThatWasDoneAtOnce() throws Exception {
+        start(NEVER, SOON, new QuickPeer(), new HeldReader());
+        assertThat(client.awaitWord()).isEqualTo("broken FENCED");
+    }
+
+    /** Hands two slices over within its start. */
+    private class HeldReader implements RangeReader {
+
+        @Override
+        public void start() {
+            delivery().slice(page(0));
+            delivery().slice(page(1));
+        }
+
+        @Override
+        public void cancel() {
+            // Holds nothing.
+        }
+    }
+
+    /** Copies within the call. */
+    private static final class QuickPeer implements Transfer {
+
+        @Override
+        public CompletionStage<Void> write(PageSlice ownedSlice, long bufferOffset) {
+            ownedSlice.close();
+            return CompletableFuture.completedFuture(null);
+        }
+
+        @Override
+        public CompletionStage<PageSlice> read(PageSlice ownedSlice, long bufferOffset) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public CompletionStage<Void> fence() {
+            return CompletableFuture.completedFuture(null);
+        }
     }
 
     /** Bytes come when the test says so. */

@@ -38,6 +38,17 @@ class CredentialStoreTest {
     }
 
     @Test
+    void aSecretMatchesItsOwnTextAlone() {
+        Secret secret = new Secret("a/b");
+        assertThat(secret.matches("a/b")).isTrue();
+        for (String other : new String[]{"", "a", "a/", "a/c", "A/b", "a/bb", "a/b ", "a/\u0162"}) {
+            assertThat(secret.matches(other)).as(other).isFalse();
+        }
+        assertThat(new Secret("").matches("")).isTrue();
+        assertThat(new Secret("").matches("x")).isFalse();
+    }
+
+    @Test
     void everyKeyIsPinned() throws Exception {
         CredentialStore store = CredentialStore.load(write("""
                   - name: alice

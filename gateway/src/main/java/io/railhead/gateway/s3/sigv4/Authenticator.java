@@ -1,21 +1,16 @@
 package io.railhead.gateway.s3.sigv4;
 
-import static java.nio.charset.StandardCharsets.ISO_8859_1;
-
 import io.railhead.backend.Headers;
 import io.railhead.gateway.identity.CredentialStore;
 import io.railhead.gateway.identity.Identity;
 import io.railhead.gateway.identity.RoleSession;
 import io.railhead.gateway.identity.Secret;
-import io.railhead.gateway.s3.Digests;
 import io.railhead.gateway.s3.Query;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.protocol.message.SigningKey;
-import java.security.MessageDigest;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,6 +51,12 @@ public final class Authenticator implements RequestAuthenticator {
 
     @Override
     public Authentication authenticate(RequestHead head, Query query, Instant now) {
+        return authenticate(head, query, now, new SignatureMemory());
+    }
+
+    @Override
+    public Authentication authenticate(RequestHead head, Query query, Instant now,
+            SignatureMemory memory) {
         if (query.size() > MAX_PARAMETERS) {
             throw new S3Refusal(S3Error.INVALID_URI, "The query has too many parameters.");
         }
@@ -68,14 +69,14 @@ public final class Authenticator implements RequestAuthenticator {
             }
             return sigV2.authenticate(head, query, authorization, now);
         }
-        SignatureInput signatureInput = signatureInput(head, query, authorization);
+        SignatureInput signatureInput = signatureInput(head, query, authorization, memory);
         if (signatureInput == null) {
             return new Authentication.Anonymous();
         }
         Identity identity = requireIdentity(credentials, signatureInput.accessKeyId(),
                 signatureInput.sessionToken(), now);
         requireInTime(signatureInput, now);
-        SigningKey key = signingKeys.get(identity.key(), signatureInput.scope());
+        SigningKey key = memory.signingKey(signingKeys, identity.key(), signatureInput.scope());
         requireSignature(head, query, signatureInput, key);
         return new Authentication.Signed(identity.principal(), identity.key(),
                 signatureInput.scope(),
@@ -101,9 +102,9 @@ public final class Authenticator implements RequestAuthenticator {
     }
 
     private @Nullable SignatureInput signatureInput(RequestHead head, Query query,
-            @Nullable String authorization) {
+            @Nullable String authorization, SignatureMemory memory) {
         if (authorization != null) {
-            return AuthorizationHeader.parse(authorization, head.headers(), service);
+            return AuthorizationHeader.parse(authorization, head.headers(), service, memory);
         }
         return isInQuery(query)
                 ? PresignedQuery.parse(query, head.headers(), service)
@@ -187,29 +188,9 @@ public final class Authenticator implements RequestAuthenticator {
                 form -> holds(signatureInput, form, key));
     }
 
-    private static boolean holds(SignatureInput signatureInput, String canonicalRequest,
-            SigningKey key) {
-        String expected = HexFormat.of()
-                .formatHex(key.sign(stringToSign(signatureInput, canonicalRequest)));
-        return MessageDigest.isEqual(expected.getBytes(ISO_8859_1),
-                signatureInput.signature().getBytes(ISO_8859_1));
-    }
-
-    private static String stringToSign(SignatureInput signatureInput, String canonicalRequest) {
-        return SignatureInput.ALGORITHM + '\n' + SigningTime.format(signatureInput.signedAt())
-                + '\n' + signatureInput.scope()
-                + '\n'
-                + HexFormat.of().formatHex(Digests.sha256().digest(bytes(canonicalRequest)));
-    }
-
-    /** Each char is one received byte; a wider char could become a question mark here. */
-    private static byte[] bytes(String canonicalRequest) {
-        for (int i = 0; i < canonicalRequest.length(); i++) {
-            if (canonicalRequest.charAt(i) > 0xFF) {
-                throw new S3Refusal(S3Error.SIGNATURE_DOES_NOT_MATCH);
-            }
-        }
-        return canonicalRequest.getBytes(ISO_8859_1);
+    private static boolean holds(SignatureInput signatureInput, SignedBytes form, SigningKey key) {
+        form.toStringToSign(signatureInput.date(), signatureInput.scope());
+        return form.haveSignature(signatureInput.signature(), key);
     }
 
     static S3Refusal unsupportedMechanism() {

@@ -3,6 +3,7 @@ package io.railhead.gateway.s3.sigv4;
 import io.railhead.backend.Headers;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
+import io.railhead.protocol.token.Hex;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
@@ -16,11 +17,31 @@ final class AuthorizationHeader {
 
     private AuthorizationHeader() {}
 
-    static SignatureInput parse(String authorization, Headers headers, String service) {
+    static SignatureInput parse(String authorization, Headers headers, String service,
+            SignatureMemory memory) {
+        SignatureMemory.Signer known = memory.find(authorization);
+        if (known != null && known.credential().scope().service().equals(service)) {
+            String rest = authorization
+                    .substring(authorization.length() - SignatureInput.SIGNATURE_DIGITS);
+            if (Hex.isSha256(rest)) {
+                return signatureInput(known, rest, headers);
+            }
+        }
+        return parseAnew(authorization, headers, service, memory);
+    }
+
+    private static SignatureInput parseAnew(String authorization, Headers headers, String service,
+            SignatureMemory memory) {
         requireSigV4(authorization);
         AuthorizationHeader header = new AuthorizationHeader();
         header.readParts(authorization.substring(SignatureInput.ALGORITHM.length()));
-        return header.signatureInput(headers, service);
+        SignatureMemory.Signer signer = header.signer(service);
+        String signature = SignatureInput.signature(required(header.signature, "Signature"),
+                MALFORMED);
+        if (authorization.endsWith("Signature=" + signature)) {
+            memory.remember(authorization, signer);
+        }
+        return signatureInput(signer, signature, headers);
     }
 
     private static void requireSigV4(String authorization) {
@@ -71,17 +92,23 @@ final class AuthorizationHeader {
         return value;
     }
 
-    private SignatureInput signatureInput(Headers headers, String service) {
-        SignatureInput.Credential who = SignatureInput.Credential.parse(
-                required(credential, "Credential"), service,
-                MALFORMED);
-        var names = SignatureInput.signedHeaders(required(signedHeaders, "SignedHeaders"),
-                MALFORMED);
-        String hex = SignatureInput.signature(required(signature, "Signature"), MALFORMED);
-        Instant signedAt = signedAt(headers);
-        SignatureInput.requireSameDay(who.scope(), signedAt, MALFORMED);
-        return new SignatureInput(who.accessKeyId(), who.scope(), names, hex, signedAt, -1,
-                headers.get("x-amz-security-token"), payload(headers), false);
+    private SignatureMemory.Signer signer(String service) {
+        return new SignatureMemory.Signer(
+                SignatureInput.Credential.parse(required(credential, "Credential"), service,
+                        MALFORMED),
+                SignatureInput.signedHeaders(required(signedHeaders, "SignedHeaders"), MALFORMED));
+    }
+
+    private static SignatureInput signatureInput(SignatureMemory.Signer signer, String signature,
+            Headers headers) {
+        SignatureInput.Credential who = signer.credential();
+        String amzDate = headers.get("x-amz-date");
+        Instant signedAt = signedAt(amzDate, headers.get("date"));
+        String date = amzDate != null ? amzDate : SigningTime.format(signedAt);
+        SignatureInput.requireSameDay(who.scope(), date, MALFORMED);
+        return new SignatureInput(who.accessKeyId(), who.scope(), signer.signedHeaders(),
+                signature, date, signedAt, -1, headers.get("x-amz-security-token"),
+                payload(headers), false);
     }
 
     private static String required(@Nullable String value, String name) {
@@ -91,14 +118,12 @@ final class AuthorizationHeader {
         return value;
     }
 
-    private static Instant signedAt(Headers headers) {
-        String amzDate = headers.get("x-amz-date");
-        String date = headers.get("date");
+    private static Instant signedAt(@Nullable String amzDate, @Nullable String date) {
         Instant signedAt = amzDate != null
                 ? SigningTime.parse(amzDate)
                 : date == null
                         ? null
-                        : date.length() == 16
+                        : date.length() == SigningTime.LENGTH
                                 ? SigningTime.parse(date)
                                 : SigningTime.parseHttp(date);
         if (signedAt == null) {

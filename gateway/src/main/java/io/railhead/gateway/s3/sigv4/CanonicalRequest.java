@@ -28,14 +28,21 @@ final class CanonicalRequest {
 
     /** Returns whether a form satisfies the test; the usual form is tried first. */
     static boolean anyForm(RequestHead head, Query query, Headers headers,
-            SignatureInput signatureInput, Predicate<String> test) {
-        String afterQuery = '\n' + SignedFields.canonical(signatureInput, headers) + '\n'
-                + String.join(";", signatureInput.signedHeaders()) + '\n'
-                + signatureInput.payload().headerValue();
+            SignatureInput signatureInput, Predicate<SignedBytes> test) {
+        SignedFields fields = SignedFields.of(signatureInput, headers);
         List<String> queries = queries(query);
         for (String path : paths(head.rawPath())) {
             for (String parameters : queries) {
-                if (test.test(head.method() + '\n' + path + '\n' + parameters + afterQuery)) {
+                SignedBytes form = SignedBytes.begin()
+                        .add(head.method())
+                        .add('\n')
+                        .add(path)
+                        .add('\n')
+                        .add(parameters)
+                        .add('\n');
+                fields.addTo(form);
+                form.add('\n').add(signatureInput.payload().headerValue());
+                if (test.test(form)) {
                     return true;
                 }
             }

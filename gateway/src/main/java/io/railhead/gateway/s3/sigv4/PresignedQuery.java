@@ -33,13 +33,14 @@ final class PresignedQuery {
         List<String> names = SignatureInput.signedHeaders(required(query, "X-Amz-SignedHeaders"),
                 MALFORMED);
         String signature = SignatureInput.signature(required(query, SIGNATURE), MALFORMED);
-        Instant signedAt = SigningTime.parse(required(query, "X-Amz-Date"));
+        String date = required(query, "X-Amz-Date");
+        Instant signedAt = SigningTime.parse(date);
         if (signedAt == null) {
             throw new S3Refusal(MALFORMED,
                     "X-Amz-Date must be in the ISO8601 Long Format \"yyyyMMdd'T'HHmmss'Z'\"");
         }
-        SignatureInput.requireSameDay(who.scope(), signedAt, MALFORMED);
-        return new SignatureInput(who.accessKeyId(), who.scope(), names, signature, signedAt,
+        SignatureInput.requireSameDay(who.scope(), date, MALFORMED);
+        return new SignatureInput(who.accessKeyId(), who.scope(), names, signature, date, signedAt,
                 expires(required(query, "X-Amz-Expires")), token(query, headers),
                 payload(query, headers), true);
     }

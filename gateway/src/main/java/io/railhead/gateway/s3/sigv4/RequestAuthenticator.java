@@ -17,6 +17,16 @@ public interface RequestAuthenticator {
      */
     Authentication authenticate(RequestHead head, Query query, Instant now);
 
+    /**
+     * Returns the sender, like the method above.
+     *
+     * @param memory parsed forms of the connection's head before
+     */
+    default Authentication authenticate(RequestHead head, Query query, Instant now,
+            SignatureMemory memory) {
+        return authenticate(head, query, now);
+    }
+
     /** Authenticates a request whose query has not been parsed yet. */
     default Authentication authenticate(RequestHead head, Instant now) {
         return authenticate(head, Query.require(head.rawQuery()), now);

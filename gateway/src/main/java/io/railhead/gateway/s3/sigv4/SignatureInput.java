@@ -12,13 +12,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * The signature fields of a request, before verification.
  *
+ * @param date the time of signing, as the string to sign has it
  * @param expiresSeconds counted from {@code signedAt}, for presigned requests
  */
 record SignatureInput(String accessKeyId, SignatureScope scope, List<String> signedHeaders,
-        String signature, Instant signedAt, long expiresSeconds, @Nullable String sessionToken,
-        PayloadSigning payload, boolean presigned) {
+        String signature, String date, Instant signedAt, long expiresSeconds,
+        @Nullable String sessionToken, PayloadSigning payload, boolean presigned) {
 
     static final String ALGORITHM = "AWS4-HMAC-SHA256";
+    static final int SIGNATURE_DIGITS = 64;
 
     /** Omits the signature and the token. */
     @Override
@@ -83,11 +85,11 @@ record SignatureInput(String accessKeyId, SignatureScope scope, List<String> sig
     }
 
     /** Requires the scope's date to be the day of signing. */
-    static void requireSameDay(SignatureScope scope, Instant signedAt, S3Error malformed) {
-        if (!SigningTime.format(signedAt).startsWith(scope.date() + 'T')) {
+    static void requireSameDay(SignatureScope scope, String date, S3Error malformed) {
+        if (!date.startsWith(scope.date())) {
             throw new S3Refusal(malformed, "Invalid credential date \"" + scope.date()
                     + "\". This date is not the same as X-Amz-Date: \""
-                    + SigningTime.format(signedAt).substring(0, 8) + "\".");
+                    + date.substring(0, 8) + "\".");
         }
     }
 

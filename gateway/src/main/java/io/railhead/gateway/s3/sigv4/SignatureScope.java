@@ -16,6 +16,11 @@ public record SignatureScope(String date, String region, String service) {
         return SigningKey.derive(secret.reveal(), date, region, service);
     }
 
+    /** Adds the text of this scope. */
+    void addTo(SignedBytes bytes) {
+        bytes.add(date).add('/').addUtf8(region).add('/').add(service).add("/aws4_request");
+    }
+
     @Override
     public String toString() {
         return date + '/' + region + '/' + service + "/aws4_request";

@@ -9,6 +9,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -37,7 +38,8 @@ final class SignedFields {
     private final SignatureInput signatureInput;
     private final Map<String, Integer> places;
     private final @Nullable String[] values;
-    private final Set<String> unsignedSeen = new HashSet<>();
+    /** Null until the first; most requests have none. */
+    private @Nullable Set<String> unsignedSeen;
     private int fields;
     private long bytes;
 
@@ -57,14 +59,15 @@ final class SignedFields {
         return places;
     }
 
-    /** Returns one {@code name:value} line for each signed header. */
-    static String canonical(SignatureInput signatureInput, Headers headers) {
+    /** Collects and checks the fields of a head. */
+    static SignedFields of(SignatureInput signatureInput, Headers headers) {
         if (!signatureInput.signedHeaders().contains("host")) {
             throw notSigned();
         }
         SignedFields fields = new SignedFields(signatureInput);
         headers.forEach(fields::take);
-        return fields.lines();
+        fields.requireAll();
+        return fields;
     }
 
     private void take(String name, String value) {
@@ -113,6 +116,9 @@ final class SignedFields {
         if (!allowed) {
             throw notSigned();
         }
+        if (unsignedSeen == null) {
+            unsignedSeen = new HashSet<>();
+        }
         if (!unsignedSeen.add(lower)) {
             throw twice(name);
         }
@@ -144,18 +150,22 @@ final class SignedFields {
         return collapsed.toString();
     }
 
-    private String lines() {
-        StringBuilder lines = new StringBuilder((int) bytes + 2 * values.length);
-        for (int i = 0; i < values.length; i++) {
-            String value = values[i];
+    private void requireAll() {
+        for (String value : values) {
             if (value == null) {
                 throw new S3Refusal(S3Error.SIGNATURE_DOES_NOT_MATCH);
             }
-            lines.append(signatureInput.signedHeaders().get(i))
-                    .append(':')
-                    .append(value)
-                    .append('\n');
         }
-        return lines.toString();
+    }
+
+    /** Adds a {@code name:value} line for each signed header, then the list of their names. */
+    void addTo(SignedBytes form) {
+        List<String> names = signatureInput.signedHeaders();
+        for (int i = 0; i < values.length; i++) {
+            form.add(names.get(i)).add(':').add(Objects.requireNonNull(values[i])).add('\n');
+        }
+        for (int i = 0; i < values.length; i++) {
+            form.add(i == 0 ? '\n' : ';').add(names.get(i));
+        }
     }
 }

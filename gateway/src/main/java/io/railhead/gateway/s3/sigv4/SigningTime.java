@@ -10,13 +10,15 @@ import org.jspecify.annotations.Nullable;
 
 /** SigV4's format of a time: {@code yyyyMMdd'T'HHmmss'Z'}. */
 public final class SigningTime {
+    static final int LENGTH = 16;
+
     private static final DateTimeFormatter HTTP = DateTimeFormatter.RFC_1123_DATE_TIME;
 
     private SigningTime() {}
 
     /** Parses a time; null if it is malformed or before 1970. */
     static @Nullable Instant parse(String text) {
-        if (text.length() != 16 || text.charAt(8) != 'T' || text.charAt(15) != 'Z') {
+        if (text.length() != LENGTH || text.charAt(8) != 'T' || text.charAt(15) != 'Z') {
             return null;
         }
         try {
@@ -44,7 +46,7 @@ public final class SigningTime {
 
     public static String format(Instant instant) {
         LocalDateTime time = LocalDateTime.ofInstant(instant, ZoneOffset.UTC);
-        StringBuilder text = new StringBuilder(16);
+        StringBuilder text = new StringBuilder(LENGTH);
         append(text, time.getYear() / 100);
         append(text, time.getYear() % 100);
         append(text, time.getMonthValue());

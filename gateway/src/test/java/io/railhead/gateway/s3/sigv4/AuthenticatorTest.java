@@ -434,6 +434,26 @@ class AuthenticatorTest {
                 .isEqualTo(S3Error.INVALID_URI);
     }
 
+    /** The char's low byte is the signed one, a nine. */
+    @Test
+    void aCharThatIsNoByteIsNeverCutToOne() {
+        assertThat(error(setting(GET, "Range", "bytes=0-\u0139")))
+                .isEqualTo(S3Error.SIGNATURE_DOES_NOT_MATCH);
+    }
+
+    /** The buffer grows for them, and what follows is verified as ever. */
+    @Test
+    void longHeadsAreVerifiedToo() {
+        for (int length : new int[]{1000, 1024, 5000, 20_000, 60_000}) {
+            RequestHead head = SdkRequests.sign(SdkHttpMethod.GET, "/b/" + "k".repeat(500),
+                    Map.of("x-amz-meta-a", "v".repeat(length)), new byte[0], options -> {}).head();
+            assertThat(authenticator.authenticate(head, NOW).principalName()).isEqualTo("alice");
+            assertThat(error(setting(head, "x-amz-meta-a", "v".repeat(length - 1) + "w")))
+                    .isEqualTo(S3Error.SIGNATURE_DOES_NOT_MATCH);
+            authenticator.authenticate(GET, NOW);
+        }
+    }
+
     @Test
     void noSecretIsEverPrinted() {
         Authentication.Signed signed = (Authentication.Signed) authenticator.authenticate(GET, NOW);
