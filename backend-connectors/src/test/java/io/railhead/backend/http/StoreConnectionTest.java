@@ -1,5 +1,6 @@
 package io.railhead.backend.http;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.buffer.ByteBuf;
@@ -150,7 +151,7 @@ class StoreConnectionTest {
         pool.acquire(exchange);
         receive("HTTP/1.1 204 No Content\r\n\r\n");
         assertThat(answers).isEmpty();
-        body.subscriber.onComplete();
+        requireNonNull(body.subscriber).onComplete();
         channel.runPendingTasks();
         assertThat(answers).containsExactly("204 ");
         assertThat(channel.isOpen()).isTrue();
@@ -190,7 +191,7 @@ class StoreConnectionTest {
     void aResponseThatIsCutOffFails(String part) {
         send(HttpMethod.GET);
         receive(part);
-        channel.close();
+        var _ = channel.close();
         assertThat(answers).isEmpty();
         assertThat(failures).hasSize(1);
     }
@@ -281,7 +282,7 @@ class StoreConnectionTest {
 
     /** A body that ends when the test ends it. */
     private static final class Endless implements Publisher<ByteBuffer>, Subscription {
-        private Subscriber<? super ByteBuffer> subscriber;
+        private @Nullable Subscriber<? super ByteBuffer> subscriber;
         private boolean cancelled;
 
         @Override
