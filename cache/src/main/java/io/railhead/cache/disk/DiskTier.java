@@ -15,6 +15,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -43,6 +44,7 @@ public final class DiskTier implements AutoCloseable {
     private final DiskCounters counters = new DiskCounters();
     private final List<VolumeService> volumes = new ArrayList<>();
     private final WriteBudget budget;
+    private final AtomicBoolean closed = new AtomicBoolean();
     private volatile SeenBefore seen = new SeenBefore(0);
     private final ScheduledExecutorService watch = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("railhead-disk-watch").factory());
@@ -310,7 +312,9 @@ public final class DiskTier implements AutoCloseable {
     /** Writes what waits, for some seconds at most. The caller offers and reads no more. */
     @Override
     public void close() {
-        volumes.forEach(VolumeService::close);
-        watch.shutdownNow();
+        if (closed.compareAndSet(false, true)) {
+            volumes.forEach(VolumeService::close);
+            watch.shutdownNow();
+        }
     }
 }
