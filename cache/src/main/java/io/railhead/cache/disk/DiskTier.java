@@ -16,6 +16,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -38,6 +39,7 @@ public final class DiskTier implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(DiskTier.class);
     private static final long WATCH_MILLIS = 100;
+    private static final long SAVE_PAUSE_NANOS = 1_000_000;
 
     private final DiskConfig config;
     private final LongSupplier nanoClock;
@@ -211,14 +213,32 @@ public final class DiskTier implements AutoCloseable {
      * @return whether it was leased, and will be written if the disk can
      */
     public boolean offer(EvictedPage page) {
-        NotKept refusal = refusal(page);
+        NotKept refusal = refusal(page, ThreadLocalRandom.current().nextDouble());
         if (refusal != null) {
             counters.count(refusal);
         }
         return refusal == null;
     }
 
-    private @Nullable NotKept refusal(EvictedPage page) {
+    /**
+     * Offers a page at the end, as if it were given up for the second time, and waits while too
+     * many wait to be written.
+     *
+     * @param endNanos the time by {@link System#nanoTime} at which it gives up
+     */
+    public void save(EvictedPage page, long endNanos) {
+        while (counters.queuedBytes.get() + page.slotBytes() > config.queueBytes()
+                && System.nanoTime() - endNanos < 0) {
+            LockSupport.parkNanos(SAVE_PAUSE_NANOS);
+        }
+        NotKept refusal = refusal(page, 0);
+        if (refusal != null) {
+            counters.count(refusal);
+        }
+    }
+
+    /** @param chance see {@link WriteBudget#trySpend}; 0 takes the page at its first offer too */
+    private @Nullable NotKept refusal(EvictedPage page, double chance) {
         VersionName version = page.version();
         if (version.sizeBytes() < config.minObjectBytes()) {
             return NotKept.SMALL;
@@ -238,10 +258,10 @@ public final class DiskTier implements AutoCloseable {
             return refusal;
         }
         if (volume.isFull()) {
-            if (!again) {
+            if (!again && chance > 0) {
                 return NotKept.ONCE;
             }
-            if (!budget.trySpend(page.slotBytes(), ThreadLocalRandom.current().nextDouble())) {
+            if (!budget.trySpend(page.slotBytes(), chance)) {
                 return NotKept.BUDGET;
             }
         }
@@ -272,7 +292,7 @@ public final class DiskTier implements AutoCloseable {
     public void forget(VersionName version, long pages) {
         for (VolumeService volume : volumes) {
             VersionName.Digest digest = volume.digest(version);
-            if (volume.mayHold(digest)) {
+            if (volume.volume().names.mayHold(digest.objectHash())) {
                 for (long page = 0; page < pages; page++) {
                     volume.forget(digest.page(page));
                 }
