@@ -32,4 +32,9 @@ public record DiskConfig(List<String> paths, long bytesEach, long bytesPerDay, l
     public static long leastBytes() {
         return DiskLayout.leastBytes();
     }
+
+    /** Returns the size of the largest file or device. */
+    public static long mostBytes() {
+        return DiskLayout.MOST_UNITS * DiskLayout.UNIT_BYTES;
+    }
 }

@@ -25,7 +25,7 @@ record DiskLayout(long volumeBytes, long segmentBytes, int footerBytes, int page
     private static final long SEGMENT_BYTES = 64L << 20;
     private static final int FOOTER_BYTES = 256 << 10;
     /** A place in the index is an unsigned int. */
-    private static final long MOST_UNITS = 1L << 32;
+    static final long MOST_UNITS = 1L << 32;
 
     DiskLayout {
         if (segmentBytes % UNIT_BYTES != 0 || footerBytes % UNIT_BYTES != 0
