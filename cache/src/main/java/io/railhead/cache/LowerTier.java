@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  * <p> Versions never mix, since pages are found by their full version alone. Bytes of a version
  * that were refuted must not come back: a page remembers the key's write epoch at which it was
  * given up. Whoever refutes bytes raises the epoch, removes them from memory, raises it again, and
- * only then removes them from disk. A page that was given up before the last raise is not kept.
- * One that was given up later can only be one that was put later.
+ * only then removes them from disk. A page that was given up before the last raise is not kept. One
+ * that was given up later can only be one that was put later.
  */
 final class LowerTier {
     private static final Duration LONGEST_SAVE = Duration.ofSeconds(10);

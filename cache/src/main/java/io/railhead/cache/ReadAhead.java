@@ -172,7 +172,8 @@ public final class ReadAhead {
         AtomicLong counted = underWay.computeIfAbsent(fetching.tenant(), _ -> new AtomicLong());
         Account account = new Account(counted, length);
         boolean fetched = counted.addAndGet(length) <= limit()
-                && table.tryFetch(run, account.of(table.throughLower(fetching.source())), Pool.CACHE,
+                && table.tryFetch(run, account.of(table.throughLower(fetching.source())),
+                        Pool.CACHE,
                         fetching.against());
         if (fetched) {
             bytes.add(length);

@@ -1,5 +1,6 @@
 package io.railhead.cache;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -184,8 +185,9 @@ final class LowerTierTest {
         Running again = new Running();
         List<Thread> readers = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
-            readers.add(Thread.ofPlatform().start(() -> assertThat(again.read(versions.get(0)))
-                    .isEqualTo(CacheRig.random(0, OBJECT))));
+            readers.add(Thread.ofPlatform()
+                    .start(() -> assertThat(again.read(versions.get(0)))
+                            .isEqualTo(CacheRig.random(0, OBJECT))));
         }
         for (Thread reader : readers) {
             reader.join();
@@ -209,7 +211,8 @@ final class LowerTierTest {
     void refutedBytesDoNotComeBack() {
         Running running = filled();
         ObjectVersion version = versions.get(0);
-        running.cache.table.corrupt(version, running.cache.table.sums().of(version, ALWAYS_WRONG));
+        running.cache.table.corrupt(version,
+                requireNonNull(running.cache.table.sums().of(version, ALWAYS_WRONG)));
         CacheRig.await(() -> running.disk.stats().queuedBytes() == 0);
         int before = source.fetches().size();
         running.read(version);

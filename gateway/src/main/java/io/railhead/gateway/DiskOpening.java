@@ -79,7 +79,9 @@ final class DiskOpening {
 
         @Nullable
         String of(ObjectId id) {
-            return id.namespace().startsWith(OpenStores.LATER_ERA) ? null : byName.get(id.backend());
+            return id.namespace().startsWith(OpenStores.LATER_ERA)
+                    ? null
+                    : byName.get(id.backend());
         }
     }
 }

@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
  * <p> All pages of a version go to one volume, so a read of adjacent pages has one disk.
  */
 public final class DiskTier implements AutoCloseable {
-    /** The answer of {@link #holder} for a page that no volume has. */
+    /** The answer of {@link Held#holder} for a page that no volume has. */
     public static final int NOBODY = -1;
 
     private static final Logger LOG = LoggerFactory.getLogger(DiskTier.class);

@@ -5,7 +5,9 @@ import java.nio.ByteBuffer;
 /** The receiver of pages from the disk. Calls come one at a time, from threads of the tier. */
 public interface PageTaker {
 
-    /** Takes the next page's bytes, which matched their sum; the buffer is reused after the call. */
+    /**
+     * Takes the next page's bytes, which matched their sum; the buffer is reused after the call.
+     */
     void page(ByteBuffer bytes);
 
     /**

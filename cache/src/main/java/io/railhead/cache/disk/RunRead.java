@@ -57,22 +57,21 @@ final class RunRead {
     /** Reads until a page cannot be had, or the watch has ended the read. */
     void read(Disk disk, MemorySegment own) {
         State before = State.WAITING;
-        while (handed < count) {
+        for (int done = 0; done < count; done++) {
             since = nanoClock.getAsLong();
             if (!state.compareAndSet(before, State.READING)) {
                 return;
             }
-            PageIdentity identity = version.page(first + handed);
+            PageIdentity identity = version.page(first + done);
             Place place = disk.find(identity);
-            boolean right = place != null && disk.tryRead(identity, place, own);
-            if (!right) {
+            if (place == null || !disk.tryRead(identity, place, own)) {
                 break;
             }
             if (!state.compareAndSet(State.READING, State.HANDING)) {
                 return;
             }
             taker.page(own.asSlice(0, place.length()).asByteBuffer());
-            handed++;
+            handed = done + 1;
             before = State.HANDING;
         }
         end();

@@ -44,11 +44,12 @@ final class SeenBefore {
     }
 
     private void turn() {
-        AtomicLongArray old = generations[1 - young];
+        int next = 1 - young;
+        AtomicLongArray old = generations[next];
         for (int i = 0; i < old.length(); i++) {
             old.setPlain(i, 0);
         }
-        young = 1 - young;
+        young = next;
         added.set(0);
     }
 }

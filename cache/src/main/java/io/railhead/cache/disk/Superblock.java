@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param volume the volume's identifier, made anew whenever its content is dropped
  * @param epoch the number of times it was opened
  */
-record Superblock(Identifier volume, long epoch, DiskLayout layout, byte[] secret) {
+record Superblock(Identifier volume, long epoch, DiskLayout layout, Secret secret) {
     static final int FORMAT = 1;
     private static final byte[] MAGIC = "RAILHEAD".getBytes(US_ASCII);
     private static final int SUM_AT = 12;
@@ -30,9 +30,30 @@ record Superblock(Identifier volume, long epoch, DiskLayout layout, byte[] secre
     /** 128 random bits. */
     record Identifier(long high, long low) {}
 
+    /** 256 random bits. */
+    record Secret(long first, long second, long third, long fourth) {
+        byte[] bytes() {
+            return ByteBuffer.allocate(SECRET_BYTES)
+                    .putLong(first)
+                    .putLong(second)
+                    .putLong(third)
+                    .putLong(fourth)
+                    .array();
+        }
+
+        static Secret of(ByteBuffer bytes) {
+            return new Secret(bytes.getLong(), bytes.getLong(), bytes.getLong(), bytes.getLong());
+        }
+
+        @Override
+        public String toString() {
+            return "...";
+        }
+    }
+
     static Superblock create(DiskLayout layout, SecureRandom random) {
-        byte[] secret = new byte[SECRET_BYTES];
-        random.nextBytes(secret);
+        Secret secret = new Secret(random.nextLong(), random.nextLong(), random.nextLong(),
+                random.nextLong());
         return new Superblock(new Identifier(random.nextLong(), random.nextLong()), 1, layout,
                 secret);
     }
@@ -48,7 +69,7 @@ record Superblock(Identifier volume, long epoch, DiskLayout layout, byte[] secre
         block.putLong(volume.high()).putLong(volume.low()).putLong(epoch);
         block.putLong(layout.volumeBytes()).putLong(layout.segmentBytes());
         block.putInt(layout.footerBytes()).putInt(layout.pageBytes());
-        block.put(secret);
+        block.put(secret.bytes());
         block.putInt(SUM_AT, sum(block.array()));
         return block.array();
     }
@@ -83,8 +104,7 @@ record Superblock(Identifier volume, long epoch, DiskLayout layout, byte[] secre
         } catch (IllegalArgumentException e) {
             return null;
         }
-        byte[] secret = new byte[SECRET_BYTES];
-        in.get(secret);
+        Secret secret = Secret.of(in.order(ByteOrder.BIG_ENDIAN));
         return new Superblock(volume, epoch, layout, secret);
     }
 

@@ -33,14 +33,6 @@ public record VersionName(String store, String namespace, String bucket, String 
         return new Digest(ByteBuffer.wrap(object.digest()).getLong(), version);
     }
 
-    /** Returns the hash of the object's name under a volume's secret: see {@link HeldNames}. */
-    static long objectHash(byte[] secret, String store, String namespace, String bucket,
-            String key, String requestedVersion) {
-        return new VersionName(store, namespace, bucket, key, requestedVersion, "", "", 0)
-                .digest(secret)
-                .objectHash();
-    }
-
     /** The identities of a version's pages. One thread. */
     static final class Digest {
         private final long objectHash;

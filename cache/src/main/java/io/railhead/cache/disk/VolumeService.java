@@ -42,6 +42,7 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
     private final LongSupplier nanoClock;
     private final long hangsNanos;
     private final DiskBreaker breaker;
+    private final byte[] secret;
     private final SegmentWriter segments;
     private final LinkedBlockingQueue<Write> writes = new LinkedBlockingQueue<>();
     private final LinkedBlockingQueue<Reading> reads = new LinkedBlockingQueue<>(MOST_READS);
@@ -67,6 +68,7 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
         this.nanoClock = nanoClock;
         this.hangsNanos = hangs.toNanos();
         this.breaker = new DiskBreaker(nanoClock);
+        this.secret = volume.superblock.secret().bytes();
         this.segments = new SegmentWriter(volume);
     }
 
@@ -89,7 +91,7 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
     }
 
     VersionName.Digest digest(VersionName version) {
-        return version.digest(volume.superblock.secret());
+        return version.digest(secret);
     }
 
     boolean mayHold(VersionName.Digest object) {
@@ -195,7 +197,7 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
             return result;
         } catch (OsException e) {
             counters.errors.increment();
-            say(breaker.failed(), e.getMessage());
+            say(breaker.failed(), String.valueOf(e.getMessage()));
             return false;
         } finally {
             writingSince = 0;
@@ -244,7 +246,7 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
             say(breaker.succeeded(), "");
         } catch (OsException e) {
             counters.errors.increment();
-            say(breaker.failed(), e.getMessage());
+            say(breaker.failed(), String.valueOf(e.getMessage()));
         }
     }
 
@@ -262,7 +264,7 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
             return outcome == DiskVolume.Outcome.RIGHT;
         } catch (OsException e) {
             counters.errors.increment();
-            say(breaker.failed(), e.getMessage());
+            say(breaker.failed(), String.valueOf(e.getMessage()));
             return false;
         }
     }
@@ -270,15 +272,7 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
     /** Ends reads that hang, and leaves a hanging disk alone. Called a few times a second. */
     void watch() {
         long now = nanoClock.getAsLong();
-        for (RunRead each : active) {
-            RunRead.Late late = each.endIfLate(now, hangsNanos);
-            if (late != RunRead.Late.NOT) {
-                active.remove(each);
-            }
-            if (late == RunRead.Late.READING) {
-                hung("a read has taken more than " + hangsNanos / 1_000_000 + " ms");
-            }
-        }
+        active.removeIf(read -> isLate(read, now));
         long since = writingSince;
         if (since != 0 && now - since > WRITE_PATIENCE * hangsNanos) {
             if (!breaker.isOpen()) {
@@ -290,6 +284,14 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
         }
     }
 
+    private boolean isLate(RunRead read, long now) {
+        RunRead.Late late = read.endIfLate(now, hangsNanos);
+        if (late == RunRead.Late.READING) {
+            hung("a read has taken more than " + hangsNanos / 1_000_000 + " ms");
+        }
+        return late != RunRead.Late.NOT;
+    }
+
     private void hung(String reason) {
         counters.hangs.increment();
         say(breaker.hung(), reason);
@@ -297,8 +299,9 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
 
     private void say(Change change, String reason) {
         switch (change) {
-            case OPENED -> LOG.error("{}: the disk is left alone for now, reads go to the store: {}",
-                    path, reason);
+            case OPENED ->
+                LOG.error("{}: the disk is left alone for now, reads go to the store: {}",
+                        path, reason);
             case CLOSED -> LOG.info("{}: the disk works again", path);
             case NONE -> {
             }

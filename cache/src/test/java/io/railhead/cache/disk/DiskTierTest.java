@@ -168,7 +168,7 @@ final class DiskTierTest {
         TierRig rig = new TierRig(leaks, 0, "a");
         DiskTier tier = rig.open();
         int number = 0;
-        while (tier.stats().notKept().get(NotKept.ONCE) == 0) {
+        while (tier.stats().notKept().getOrDefault(NotKept.ONCE, 0L) == 0) {
             rig.offer(tier, ++number, new byte[PAGE]);
             TierRig.await(() -> tier.stats().queuedBytes() == 0);
         }
@@ -185,7 +185,7 @@ final class DiskTierTest {
         TierRig rig = new TierRig(leaks, 24 * 20L * PAGE, "a");
         DiskTier tier = rig.open();
         int number = 0;
-        while (tier.stats().notKept().get(NotKept.ONCE) == 0) {
+        while (tier.stats().notKept().getOrDefault(NotKept.ONCE, 0L) == 0) {
             rig.offer(tier, ++number, new byte[PAGE]);
             TierRig.await(() -> tier.stats().queuedBytes() == 0);
         }

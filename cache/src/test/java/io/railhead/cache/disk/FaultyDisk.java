@@ -20,7 +20,7 @@ final class FaultyDisk implements BlockFile {
     private volatile boolean failingWrites;
     private volatile @Nullable CountDownLatch hung;
     /** Writes that are still done; then the power is cut. */
-    private volatile int writesLeft = Integer.MAX_VALUE;
+    private final AtomicInteger writesLeft = new AtomicInteger(Integer.MAX_VALUE);
 
     FaultyDisk(long size) {
         this.bytes = Arena.ofAuto().allocate(size, BLOCK_BYTES);
@@ -59,7 +59,7 @@ final class FaultyDisk implements BlockFile {
 
     /** After so many more writes, of which the last is torn, writes are forgotten. */
     void cutAfter(int writes) {
-        writesLeft = writes;
+        writesLeft.set(writes);
     }
 
     void flipBit(long bit) {
@@ -94,9 +94,9 @@ final class FaultyDisk implements BlockFile {
         if (failingWrites) {
             throw new OsException("pwrite: told to fail", EIO);
         }
-        if (writesLeft > 0) {
-            writesLeft--;
-            long done = writesLeft == 0 ? from.byteSize() / 2 : from.byteSize();
+        int left = writesLeft.getAndUpdate(count -> Math.max(0, count - 1));
+        if (left > 0) {
+            long done = left == 1 ? from.byteSize() / 2 : from.byteSize();
             MemorySegment.copy(from, 0, bytes, at, done);
         }
     }

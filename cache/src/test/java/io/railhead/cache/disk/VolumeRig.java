@@ -49,7 +49,7 @@ final class VolumeRig implements AutoCloseable {
     }
 
     VersionName.Digest digest(int number) {
-        return name(number).digest(volume.superblock.secret());
+        return name(number).digest(volume.superblock.secret().bytes());
     }
 
     PageIdentity identity(int number) {
