@@ -12,6 +12,8 @@ import io.railhead.cache.memory.PageMemory;
 import io.railhead.cache.memory.PageMemory.Pool;
 import io.railhead.os.DirectFile;
 import io.railhead.os.OsException;
+import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -74,13 +76,17 @@ final class LowerTierTest {
         }
 
         byte[] read(ObjectVersion version) {
+            return start(version, source).awaitBytes();
+        }
+
+        Received start(ObjectVersion version, PageSource from) {
             Received sink = Received.closing();
             SerialExecutor executor = new SerialExecutor(threads);
             RangeReader reader = cache.read(
-                    new ReadRequest(version, 0, version.sizeBytes(), Pool.CACHE), source, executor,
+                    new ReadRequest(version, 0, version.sizeBytes(), Pool.CACHE), from, executor,
                     sink);
             executor.execute(reader::start);
-            return sink.awaitBytes();
+            return sink;
         }
 
         void stop() {
@@ -205,6 +211,66 @@ final class LowerTierTest {
         assertThat(again.cache.verified().corruptAtRead()).isZero();
         assertThat(again.disk.stats().readPages()).isPositive();
         assertThat(again.disk.stats().corruptPages()).isZero();
+    }
+
+    @Test
+    void aTruncatedDiskFallsToTheStoreWithinTheClaim() throws IOException {
+        Running running = filled();
+        running.stop();
+        Running again = new Running();
+        try (RandomAccessFile file = new RandomAccessFile(folder.resolve("disk").toFile(), "rw")) {
+            file.setLength(1 << 20);
+        }
+        readAll(again);
+        assertThat(again.disk.stats().errors()).isPositive();
+        assertThat(again.cache.stats().fillFailures()).isZero();
+    }
+
+    @Test
+    void flippedBitsFallToTheStoreWithinTheClaim() throws IOException {
+        Running running = filled();
+        running.stop();
+        Running again = new Running();
+        try (RandomAccessFile file = new RandomAccessFile(folder.resolve("disk").toFile(), "rw")) {
+            // One bit in each other page.
+            for (long at = 1 << 20; at < (1 << 20) + 128L * PAGE; at += 2 * PAGE) {
+                file.seek(at);
+                int was = file.read();
+                file.seek(at);
+                file.write(was ^ 4);
+            }
+        }
+        readAll(again);
+        assertThat(again.disk.stats().corruptPages()).isPositive();
+        assertThat(again.disk.stats().errors()).isZero();
+        assertThat(again.cache.stats().fillFailures()).isZero();
+    }
+
+    @Test
+    void pagesFromDiskAreComparedWithTheStoresChecksum() {
+        Running running = filled();
+        running.stop();
+        Running again = new Running();
+        ObjectVersion version = versions.get(0);
+        PageSource checked = new PageSource() {
+            @Override
+            public void fetch(ObjectVersion wanted, long offset, long length, Sink sink) {
+                source.fetch(wanted, offset, length, sink);
+            }
+
+            @Override
+            public WholeChecksum checksum(ObjectVersion wanted) {
+                return ALWAYS_WRONG;
+            }
+        };
+        Received sink = again.start(version, checked);
+        assertThat(requireNonNull(sink.awaitEnd().cause()).reason())
+                .isEqualTo(FillException.Reason.CORRUPT);
+        // Nothing of the version is left on disk.
+        CacheRig.await(() -> again.disk.stats().queuedBytes() == 0);
+        int before = source.fetches().size();
+        assertThat(again.read(version)).isEqualTo(CacheRig.random(0, OBJECT));
+        assertThat(source.fetches().size()).isGreaterThan(before);
     }
 
     @Test

@@ -109,17 +109,6 @@ public final class DiskTier implements AutoCloseable {
         }
     }
 
-    /** Empties a file or device, whatever it holds. */
-    public static void format(String path, long bytes, int pageBytes)
-            throws DiskRefusedException {
-        try (BlockFile file = opened(path, bytes, DirectFile::open)) {
-            new VolumeOpening(file, path, new SecureRandom())
-                    .format(layout(path, file, pageBytes, DiskLayout::of));
-        } catch (OsException e) {
-            throw new DiskRefusedException(path + ": " + e.getMessage(), e);
-        }
-    }
-
     private static BlockFile opened(String path, long bytes, Opener opener)
             throws DiskRefusedException {
         try {

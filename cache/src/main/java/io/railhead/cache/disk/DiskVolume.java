@@ -35,6 +35,7 @@ final class DiskVolume implements AutoCloseable {
     final LongAdder corrupt = new LongAdder();
     private final AtomicLongArray sequences;
     private volatile boolean recovered;
+    private volatile boolean full;
 
     /** The result of a read. */
     enum Outcome {
@@ -60,14 +61,14 @@ final class DiskVolume implements AutoCloseable {
         return recovered;
     }
 
-    /** Returns whether each segment was in use, so that every further write drops pages. */
+    /** Returns whether every further write drops pages. */
     boolean isFull() {
-        for (int i = 0; i < sequences.length(); i++) {
-            if (sequences.get(i) == 0) {
-                return false;
-            }
-        }
-        return recovered;
+        return full;
+    }
+
+    /** Notes that a segment with pages was reused. */
+    void reused() {
+        full = true;
     }
 
     long sequence(int segment) {
@@ -139,6 +140,7 @@ final class DiskVolume implements AutoCloseable {
                 }
             }
         }
+        full = found == layout.segments();
         recovered = true;
         return found;
     }

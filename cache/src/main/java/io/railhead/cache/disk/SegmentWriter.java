@@ -107,6 +107,7 @@ final class SegmentWriter implements AutoCloseable {
         long before = volume.sequence(oldest);
         volume.sequence(oldest, 0);
         if (before != 0) {
+            volume.reused();
             volume.drop(oldest, footer);
         }
         try {

@@ -72,8 +72,8 @@ final class VolumeOpening {
         Superblock found = newer(first, last);
         boolean ours = Superblock.isOurs(first) || (isZero(first) && Superblock.isOurs(last));
         if (!ours && !isBlank(memory, layout)) {
-            throw new DiskRefusedException(path + " holds something else than a cache: empty it by"
-                    + " \"railhead disk format " + path + "\"");
+            throw new DiskRefusedException(path + " holds something else than a cache: overwrite"
+                    + " its first and last MiB with zeros if nobody needs that");
         }
         if (!ours) {
             return new Found(null, null);
@@ -81,15 +81,6 @@ final class VolumeOpening {
         return found != null && found.layout().equals(layout)
                 ? new Found(found, null)
                 : new Found(null, reason(first, found));
-    }
-
-    /** Drops whatever the file holds. */
-    void format(DiskLayout layout) {
-        try (Mapping memory = Mapping.anonymous(BLANK_BYTES)) {
-            file.write(memory.segment(), 0);
-            file.write(memory.segment(), layout.volumeBytes() - BLANK_BYTES);
-            write(memory, Superblock.create(layout, random));
-        }
     }
 
     private static String reason(byte[] first, @Nullable Superblock found) {

@@ -28,14 +28,14 @@ final class VolumeOpeningTest {
     @ParameterizedTest
     @ValueSource(longs = {0, 510, 512, 0x438, 4086, 0x10040, VolumeRig.SIZE - 4096,
             VolumeRig.SIZE - 512})
-    void aForeignSignatureIsRefusedUntilFormatted(long at) throws DiskRefusedException {
+    void aForeignSignatureIsRefusedUntilItIsGone(long at) throws DiskRefusedException {
         disk.content().set(JAVA_BYTE, at, (byte) 0x53);
         assertThatThrownBy(() -> opening.open(layout)).isInstanceOf(DiskRefusedException.class)
-                .hasMessageContaining("railhead disk format disk");
+                .hasMessageContaining("overwrite its first and last MiB");
         assertThatThrownBy(() -> opening.check(layout)).isInstanceOf(DiskRefusedException.class);
         assertThat(disk.content().get(JAVA_BYTE, at)).isEqualTo((byte) 0x53);
-        opening.format(layout);
-        assertThat(opening.open(layout).epoch()).isEqualTo(2);
+        disk.content().fill((byte) 0);
+        assertThat(opening.open(layout).epoch()).isEqualTo(1);
     }
 
     @Test
@@ -87,7 +87,8 @@ final class VolumeOpeningTest {
             rig.write(0);
             rig.writer.seal();
         }
-        opening.format(layout);
+        disk.content().set(JAVA_BYTE, 40, (byte) 99);
+        disk.content().set(JAVA_BYTE, layout.secondSuperblockAt() + 40, (byte) 99);
         try (VolumeRig rig = new VolumeRig(disk)) {
             assertThat(rig.volume.index.size()).isZero();
         }
