@@ -76,6 +76,7 @@ final class FillTable {
     private final UnaryOperator<ObjectVersion> heldAs;
     private final Consumer<ObjectVersion> forget;
     private final FillChecksums sums;
+    private final @Nullable LowerTier lower;
     private final int pagesPerRun;
     private final Object[] locks = new Object[LOCKS];
     private final ConcurrentMap<PageKey, FillClaim> inFlight = new ConcurrentHashMap<>();
@@ -87,6 +88,14 @@ final class FillTable {
      */
     FillTable(PageMemory memory, PageIndex index, Writes writes, long runBytes,
             UnaryOperator<ObjectVersion> heldAs, Consumer<ObjectVersion> forget) {
+        this(memory, index, writes, runBytes, heldAs, forget, null);
+    }
+
+    /** @param lower has pages that memory has not; null if there is none */
+    FillTable(PageMemory memory, PageIndex index, Writes writes, long runBytes,
+            UnaryOperator<ObjectVersion> heldAs, Consumer<ObjectVersion> forget,
+            @Nullable LowerTier lower) {
+        this.lower = lower;
         this.memory = memory;
         this.index = index;
         this.writes = writes;
@@ -175,8 +184,20 @@ final class FillTable {
         return mine;
     }
 
-    /** Splits claims in page order into runs, at each page that another fill has. */
-    static List<List<FillClaim>> runs(List<FillClaim> claims) {
+    /** Returns a source that asks the lower tier before the store. */
+    PageSource throughLower(PageSource source) {
+        return lower == null ? source : lower.before(source);
+    }
+
+    /**
+     * Splits claims in page order into runs, at each page that another fill has, or another tier.
+     */
+    List<List<FillClaim>> runs(List<FillClaim> claims) {
+        List<List<FillClaim>> runs = adjacent(claims);
+        return lower == null ? runs : lower.split(runs);
+    }
+
+    private static List<List<FillClaim>> adjacent(List<FillClaim> claims) {
         List<List<FillClaim>> runs = new ArrayList<>();
         int from = 0;
         for (int to = 1; to <= claims.size(); to++) {
@@ -308,6 +329,11 @@ final class FillTable {
             // A write or the shutdown came between the check and the put, and may have missed the
             // page.
             index.remove(fillClaim.key(), EvictionCause.INVALIDATED);
+            if (lower != null) {
+                // The policy may have given it up already, at an epoch that would let it be kept.
+                writes.raise(fillClaim.key().version().object());
+                lower.forget(fillClaim.key().version());
+            }
         }
     }
 

@@ -2,6 +2,7 @@ package io.railhead.cache;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import io.railhead.cache.disk.DiskTier;
 import io.railhead.cache.memory.MemoryStats;
 import io.railhead.cache.memory.PageMemory;
 import io.railhead.cache.memory.PageSlice;
@@ -21,6 +22,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -62,6 +64,7 @@ public final class ObjectCache implements AutoCloseable {
     private final CacheControl control;
     private final ReadAhead readAhead;
     private final Scrubber scrubber;
+    private final @Nullable LowerTier lower;
     private volatile boolean keepsNothingNew;
 
     /**
@@ -70,10 +73,33 @@ public final class ObjectCache implements AutoCloseable {
      * @param nanoClock monotonic, as {@link System#nanoTime}
      */
     public ObjectCache(PageMemory memory, CacheConfig config, LongSupplier nanoClock) {
-        this(memory, config, nanoClock, DOUBT);
+        this(memory, config, nanoClock, DOUBT, null);
     }
 
+    /**
+     * A cache over memory and a lower tier, neither of which it closes.
+     *
+     * @param lower null for memory alone
+     */
+    public ObjectCache(PageMemory memory, CacheConfig config, LongSupplier nanoClock,
+            @Nullable Lower lower) {
+        this(memory, config, nanoClock, DOUBT, lower);
+    }
+
+    /**
+     * A disk tier below the memory.
+     *
+     * @param storeOf returns the identity of an object's store, which outlives restarts; null if
+     *            the object is not kept on disk
+     */
+    public record Lower(DiskTier disk, Function<ObjectId, @Nullable String> storeOf) {}
+
     ObjectCache(PageMemory memory, CacheConfig config, LongSupplier nanoClock, Duration doubt) {
+        this(memory, config, nanoClock, doubt, null);
+    }
+
+    private ObjectCache(PageMemory memory, CacheConfig config, LongSupplier nanoClock,
+            Duration doubt, @Nullable Lower below) {
         this.memory = memory;
         this.config = config;
         this.timer = new ScheduledThreadPoolExecutor(1, thread("timer"));
@@ -81,13 +107,16 @@ public final class ObjectCache implements AutoCloseable {
             Future<?> _ = timer.schedule(task, doubt.toNanos(), TimeUnit.NANOSECONDS);
         }, id -> evictEverywhere(id, EvictionCause.INVALIDATED));
         this.pins = new Pins(memory, config.pinRatio());
-        this.index = new PageIndex(memory, config, pins);
+        this.lower = below == null
+                ? null
+                : new LowerTier(below.disk(), writes, below.storeOf(), memory.pageBytes());
+        this.index = new PageIndex(memory, config, pins, lower);
         this.objects = Caffeine.newBuilder()
                 .executor(Runnable::run)
                 .maximumSize(config.metadataEntries())
                 .build();
         this.table = new FillTable(memory, index, writes, config.runBytes(),
-                this::heldAs, this::forget);
+                this::heldAs, this::forget, lower);
         this.sweeper = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS,
                 new LinkedBlockingQueue<>(), thread("sweeper"),
                 new ThreadPoolExecutor.DiscardPolicy());
@@ -164,6 +193,18 @@ public final class ObjectCache implements AutoCloseable {
     private void forget(ObjectVersion version) {
         writes.raise(version.object());
         index.removeAll(version, EvictionCause.CORRUPT);
+        if (lower != null) {
+            writes.raise(version.object());
+            lower.forget(version);
+        }
+    }
+
+    /**
+     * Returns whether some version of an object that memory does not know may be on disk: then the
+     * store should be asked for the version before it is asked for bytes.
+     */
+    public boolean mayBeBelow(ObjectId id) {
+        return lower != null && lower.mayHold(id);
     }
 
     /** Returns the writes through this gateway. */
@@ -238,6 +279,9 @@ public final class ObjectCache implements AutoCloseable {
         } else {
             sweeper.execute(() -> index.removeAll(version, cause));
         }
+        if (lower != null) {
+            sweeper.execute(() -> lower.forget(version));
+        }
     }
 
     /**
@@ -247,6 +291,10 @@ public final class ObjectCache implements AutoCloseable {
     public void invalidate(ObjectId id, EvictionCause cause) {
         writes.raise(id);
         evictEverywhere(id, cause);
+        if (lower != null) {
+            // Pages that were given up since the first raise are not kept on disk either.
+            writes.raise(id);
+        }
     }
 
     /** Evicts an object under every account: the store may show one object to several. */
@@ -394,6 +442,9 @@ public final class ObjectCache implements AutoCloseable {
     @Override
     public void close() {
         table.close();
+        if (lower != null) {
+            lower.save(index);
+        }
         timer.shutdownNow();
         sweeper.shutdownNow();
         scrubber.close();

@@ -44,12 +44,18 @@ final class PageIndex {
     private record PinnedPage(Page page, TenantPartition share) {}
 
     PageIndex(PageMemory memory, CacheConfig config, Pins pins) {
+        this(memory, config, pins, null);
+    }
+
+    /** @param lower takes pages that a policy gives up; null if nobody does */
+    PageIndex(PageMemory memory, CacheConfig config, Pins pins, @Nullable LowerTier lower) {
         this.memory = memory;
         this.pageBytes = memory.pageBytes();
         this.runBytes = config.runBytes();
         this.pins = pins;
         this.verifying = config.verification().beforeReads();
-        this.tenantPartitions = new TenantPartitions(config.tenants(), runBytes, evictionCounts);
+        this.tenantPartitions = new TenantPartitions(config.tenants(), runBytes, evictionCounts,
+                lower);
         memory.onGrowth(this::limit);
         limit();
     }

@@ -157,7 +157,7 @@ public final class ReadAhead {
 
     /** Returns false if there was not enough room. */
     private boolean tryFetch(List<FillTable.Missing> pages, Fetching fetching) {
-        List<List<FillClaim>> runs = FillTable.runs(table.claimMissing(pages, fetching.tenant()));
+        List<List<FillClaim>> runs = table.runs(table.claimMissing(pages, fetching.tenant()));
         for (int i = 0; i < runs.size(); i++) {
             if (!tryFetchRun(runs.get(i), fetching)) {
                 runs.subList(i, runs.size()).forEach(table::abandon);
@@ -172,7 +172,8 @@ public final class ReadAhead {
         AtomicLong counted = underWay.computeIfAbsent(fetching.tenant(), _ -> new AtomicLong());
         Account account = new Account(counted, length);
         boolean fetched = counted.addAndGet(length) <= limit()
-                && table.tryFetch(run, account.of(fetching.source()), Pool.CACHE,
+                && table.tryFetch(run, account.of(table.throughLower(fetching.source())),
+                        Pool.CACHE,
                         fetching.against());
         if (fetched) {
             bytes.add(length);

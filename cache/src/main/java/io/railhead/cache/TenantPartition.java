@@ -34,12 +34,17 @@ final class TenantPartition {
     private final Set<Page> moving = ConcurrentHashMap.newKeySet();
     /** Pages that move to the unread ones without being condemned. */
     private final Set<Page> spared = ConcurrentHashMap.newKeySet();
+    private final @Nullable LowerTier lower;
     private volatile long maximum;
 
-    /** @param evictionCounts counts pages that are condemned here */
-    TenantPartition(TenantQuota rule, EvictionCounts evictionCounts) {
+    /**
+     * @param evictionCounts counts pages that are condemned here
+     * @param lower takes pages that the policy gives up; null if nobody does
+     */
+    TenantPartition(TenantQuota rule, EvictionCounts evictionCounts, @Nullable LowerTier lower) {
         this.rule = rule;
         this.evictionCounts = evictionCounts;
+        this.lower = lower;
         this.unread = new PrefetchBuffer(evictionCounts);
         this.pages = Caffeine.newBuilder()
                 .executor(Runnable::run)
@@ -74,7 +79,13 @@ final class TenantPartition {
         }
         if (spared.remove(page)) {
             unread.trim();
-        } else if (!moving.contains(page) && page.condemn()) {
+            return;
+        }
+        if (cause == RemovalCause.SIZE && lower != null && key != null) {
+            // Leased before it is condemned: afterwards nobody gets a lease.
+            lower.demote(key, page);
+        }
+        if (!moving.contains(page) && page.condemn()) {
             switch (cause) {
                 case SIZE -> evictionCounts
                         .count(overQuota ? EvictionCause.QUOTA : EvictionCause.PRESSURE);

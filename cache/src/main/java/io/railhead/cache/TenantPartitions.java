@@ -31,16 +31,19 @@ final class TenantPartitions {
     /**
      * @param stepBytes the least that is moved between partitions, if there is as much
      * @param evictionCounts counts the pages that are condemned
+     * @param lower takes pages that a policy gives up; null if nobody does
      */
     TenantPartitions(Map<String, TenantQuota> rules, long stepBytes,
-            EvictionCounts evictionCounts) {
+            EvictionCounts evictionCounts, @Nullable LowerTier lower) {
         if (rules.size() >= Byte.MAX_VALUE) {
             throw new IllegalArgumentException("too many tenants' rules: " + rules.size());
         }
         this.stepBytes = stepBytes;
-        this.rest = new TenantPartition(new TenantQuota(TenantQuota.NO_QUOTA, 0), evictionCounts);
+        this.rest = new TenantPartition(new TenantQuota(TenantQuota.NO_QUOTA, 0), evictionCounts,
+                lower);
         rules.forEach(
-                (tenant, rule) -> byTenant.put(tenant, new TenantPartition(rule, evictionCounts)));
+                (tenant, rule) -> byTenant.put(tenant,
+                        new TenantPartition(rule, evictionCounts, lower)));
         List<TenantPartition> shares = new ArrayList<>(List.of(rest));
         shares.addAll(byTenant.values());
         this.all = shares.toArray(TenantPartition[]::new);

@@ -66,7 +66,7 @@ final class WindowReader implements RangeReader {
         this.memoryWait = new MemoryWait(clock, this::wake);
         this.windowBytes = windowBytes;
         this.request = request;
-        this.source = source;
+        this.source = table.throughLower(source);
         this.executor = executor;
         this.sink = sink;
         this.sums = table.sums(request.version(), source);
@@ -296,7 +296,7 @@ final class WindowReader implements RangeReader {
      */
     private List<FillClaim> fetchRuns(List<FillClaim> claimed) {
         int fetched = 0;
-        for (List<FillClaim> run : FillTable.runs(claimed)) {
+        for (List<FillClaim> run : table.runs(claimed)) {
             int found = fetchRun(run);
             fetched += found;
             if (found < run.size()) {

@@ -137,9 +137,13 @@ public final class Writes {
 
     private long end(ObjectId id, long begun, WriteOutcome outcome) {
         long now = raise(id);
+        long undisturbed = begun + 1;
         switch (outcome) {
             case DONE -> {
                 evict.accept(id);
+                // Pages that memory gave up since the first raise are not kept on disk.
+                now = raise(id);
+                undisturbed++;
                 close(id);
             }
             case UNKNOWN -> {
@@ -153,7 +157,7 @@ public final class Writes {
             // Nothing was written, and nothing was cached while the write was open.
             case REFUSED -> close(id);
         }
-        return outcome == WriteOutcome.DONE && now == begun + 1 && isCurrent(id, now)
+        return outcome == WriteOutcome.DONE && now == undisturbed && isCurrent(id, now)
                 ? now
                 : DISTURBED;
     }

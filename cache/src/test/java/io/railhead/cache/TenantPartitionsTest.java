@@ -24,7 +24,7 @@ final class TenantPartitionsTest {
             new MemoryConfig(16L * PAGE, PAGE, 0, false), slab -> {}));
     private final TenantPartitions tenantPartitions = new TenantPartitions(
             Map.of("kept", new TenantQuota(TenantQuota.NO_QUOTA, 16L * PAGE)), STEP,
-            new EvictionCounts());
+            new EvictionCounts(), null);
 
     private Page page() {
         Page page = requireNonNull(memory.tryAllocate(new int[]{PAGE}, Pool.CACHE)).getFirst();

@@ -56,6 +56,7 @@ import io.railhead.gateway.frontdoor.UnsignedEndpoint;
 import io.railhead.gateway.identity.CredentialChange;
 import io.railhead.gateway.identity.CredentialStore;
 import io.railhead.gateway.log.AccessLog;
+import io.railhead.gateway.metrics.DiskCollector;
 import io.railhead.gateway.metrics.FabricCollector;
 import io.railhead.gateway.metrics.Metrics;
 import io.railhead.gateway.metrics.NicCollector;
@@ -162,7 +163,7 @@ public final class Gateway implements AutoCloseable, Readiness {
                     credentials.areOfSeveralTenants());
             Fabrics fabrics = opening.fabrics();
             memory = openMemory(fabrics);
-            cache = opened(new ObjectCache(memory, cacheConfig(), nanoClock));
+            cache = openCache(nanoClock);
             OpenStores openStores = opened(new OpenStores(metrics.backendSeconds));
             routes = openRoutes(openStores);
             metrics.register(new StateCollector(memory, cache, routes::backends));
@@ -279,6 +280,16 @@ public final class Gateway implements AutoCloseable, Readiness {
         } finally {
             opened(fabric);
         }
+    }
+
+    /** Opens the cache over its disks, which are closed after it, and before the memory. */
+    private ObjectCache openCache(LongSupplier nanoClock) {
+        ObjectCache.Lower lower = DiskOpening.open(config, nanoClock);
+        if (lower != null) {
+            opened(lower.disk());
+            metrics.register(new DiskCollector(lower.disk()::stats));
+        }
+        return opened(new ObjectCache(memory, cacheConfig(), nanoClock, lower));
     }
 
     static MemoryConfig memoryConfig(GatewayConfig config) {

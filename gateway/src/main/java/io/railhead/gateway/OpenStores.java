@@ -25,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  * the thread that starts, reloads and stops, one at a time.
  */
 final class OpenStores implements AutoCloseable {
+    /** The beginning of the eras of stores that were not there at the start. */
+    static final String LATER_ERA = "#";
+
     private final Histogram seconds;
     private final RetiredStores retired = new RetiredStores();
     private Map<String, Opened> current = Map.of();
@@ -153,7 +156,7 @@ final class OpenStores implements AutoCloseable {
                 before.config().endpoints())) {
             return before.placed().era();
         }
-        return current.isEmpty() ? "" : "#" + ++eras + "/";
+        return current.isEmpty() ? "" : LATER_ERA + ++eras + "/";
     }
 
     @Override

@@ -70,6 +70,7 @@ public final class Serve {
                 throw new IllegalArgumentException(excess);
             }
             PageMemory.requireRoom(Gateway.memoryConfig(checked));
+            DiskOpening.requireUsable(checked);
             FabricOpening.requireNamed(checked.rdma().loopback());
             AccessLog.requireWritable(checked.log().access());
             WatchedFiles.requireUsable(checked.audit());

@@ -54,6 +54,17 @@ final class Libc {
     static final int MFD_HUGETLB = 0x4;
     static final int MFD_HUGE_SHIFT = 26;
 
+    static final int EIO = 5;
+    static final int EWOULDBLOCK = EAGAIN;
+
+    private static final int O_RDWR = 2;
+    private static final int O_CREAT = 0x40;
+    /** The one constant here that differs: bits are numbered otherwise on aarch64. */
+    private static final int O_DIRECT = "aarch64".equals(System.getProperty("os.arch"))
+            ? 0x10000
+            : 0x4000;
+    private static final int OWNER_ONLY = 0600;
+    private static final int LOCK_EXCLUSIVE_NOW = 2 | 4;
     private static final int O_CLOEXEC = 0x80000;
     private static final int MFD_CLOEXEC = 0x1;
     private static final int MFD_ALLOW_SEALING = 0x2;
@@ -184,6 +195,40 @@ final class Libc {
         call("close", state -> (int) Handles.CLOSE.invokeExact(state, descriptor));
     }
 
+    /** Opens a file for direct reads and writes, and creates it if there is none. */
+    static int openDirect(String path) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment cPath = arena.allocateFrom(path);
+            return (int) call("open(O_DIRECT)", state -> (int) Handles.OPEN.invokeExact(state,
+                    cPath, O_RDWR | O_CREAT | O_DIRECT | O_CLOEXEC, OWNER_ONLY));
+        }
+    }
+
+    /** Locks a file for this process alone; fails with {@link #EWOULDBLOCK} if another has it. */
+    static void lockNow(int descriptor) {
+        call("flock",
+                state -> (int) Handles.FLOCK.invokeExact(state, descriptor, LOCK_EXCLUSIVE_NOW));
+    }
+
+    static void fallocate(int descriptor, long bytes) {
+        call("fallocate",
+                state -> (int) Handles.FALLOCATE.invokeExact(state, descriptor, 0, 0L, bytes));
+    }
+
+    static long pread(int descriptor, MemorySegment buffer, long at) {
+        return call("pread", state -> (long) Handles.PREAD.invokeExact(state, descriptor, buffer,
+                buffer.byteSize(), at));
+    }
+
+    static long pwrite(int descriptor, MemorySegment buffer, long at) {
+        return call("pwrite", state -> (long) Handles.PWRITE.invokeExact(state, descriptor, buffer,
+                buffer.byteSize(), at));
+    }
+
+    static void fdatasync(int descriptor) {
+        call("fdatasync", state -> (int) Handles.FDATASYNC.invokeExact(state, descriptor));
+    }
+
     /** Returns the soft limit, unsigned: all ones means no limit. */
     static long memlockLimit() {
         try (Arena arena = Arena.ofConfined()) {
@@ -273,6 +318,17 @@ final class Libc {
                 JAVA_LONG);
         private static final MethodHandle WRITE = handle("write", JAVA_LONG, JAVA_INT, ADDRESS,
                 JAVA_LONG);
+        private static final MethodHandle OPEN = link("open",
+                FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT),
+                Linker.Option.captureCallState("errno"), Linker.Option.firstVariadicArg(2));
+        private static final MethodHandle FLOCK = handle("flock", JAVA_INT, JAVA_INT, JAVA_INT);
+        private static final MethodHandle FALLOCATE = handle("fallocate", JAVA_INT, JAVA_INT,
+                JAVA_INT, JAVA_LONG, JAVA_LONG);
+        private static final MethodHandle PREAD = handle("pread", JAVA_LONG, JAVA_INT, ADDRESS,
+                JAVA_LONG, JAVA_LONG);
+        private static final MethodHandle PWRITE = handle("pwrite", JAVA_LONG, JAVA_INT, ADDRESS,
+                JAVA_LONG, JAVA_LONG);
+        private static final MethodHandle FDATASYNC = handle("fdatasync", JAVA_INT, JAVA_INT);
         private static final MethodHandle CLOSE = handle("close", JAVA_INT, JAVA_INT);
         private static final MethodHandle GETRLIMIT = handle("getrlimit", JAVA_INT, JAVA_INT,
                 ADDRESS);

@@ -276,7 +276,8 @@ public final class ConfigLoader {
                 readAhead(section.section("read_ahead")),
                 TenantLoader.tenants(section, CacheConfig.cacheableBytes(
                         memory.bytes() - reserve.of(memory.bytes()), run.bytes())),
-                section.choice("verify", "scrub", VERIFY), section.bytes("scrub", "64MiB"));
+                section.choice("verify", "scrub", VERIFY), section.bytes("scrub", "64MiB"),
+                DiskLoader.load(section.section("disk")));
         section.close();
         if (Long.bitCount(page.bytes()) != 1 || page.bytes() < MIN_PAGE_BYTES
                 || page.bytes() > MAX_PAGE_BYTES) {

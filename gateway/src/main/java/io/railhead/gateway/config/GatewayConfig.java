@@ -155,13 +155,31 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      * @param tenants the tenants that have a quota or a floor
      * @param verify when corrupt bytes are detected
      * @param scrub the bytes verified each second in the background
+     * @param disk the tier below the memory; null for none
      */
     public record Cache(ByteCount memory, ByteCount page, Percent reserve, boolean lock,
             @Nullable HugePageSize hugePages, ByteCount window, ByteCount run,
             int metadataEntries, Percent pinLimit, ReadAhead readAhead,
-            Map<String, TenantQuota> tenants, Verify verify, ByteCount scrub) {
+            Map<String, TenantQuota> tenants, Verify verify, ByteCount scrub,
+            @Nullable Disk disk) {
         public Cache {
             tenants = Map.copyOf(tenants);
+        }
+    }
+
+    /**
+     * The disk tier.
+     *
+     * @param paths files or devices, at least one
+     * @param size of each
+     * @param writesPerDay the most that is written a day to all of them once they are full; 0 for
+     *            no limit
+     * @param minObject smaller objects stay in memory only
+     */
+    public record Disk(List<String> paths, ByteCount size, ByteCount writesPerDay,
+            ByteCount minObject) {
+        public Disk {
+            paths = List.copyOf(paths);
         }
     }
 

@@ -103,7 +103,7 @@ class ConfigLoaderTest {
                 ByteCount.parse("256KiB"), new Percent(5), false, null, ByteCount.parse("16MiB"),
                 ByteCount.parse("8MiB"), 1_000_000, new Percent(50),
                 new ReadAhead(ByteCount.parse("64MiB"), ByteCount.parse("256MiB")), Map.of(),
-                GatewayConfig.Verify.SCRUB, ByteCount.parse("64MiB")));
+                GatewayConfig.Verify.SCRUB, ByteCount.parse("64MiB"), null));
         assertThat(config.backends()).isEqualTo(Map.of("a", new Store(new BackendConfig("a",
                 List.of(URI.create("http://s3:80")), "us-east-1", null, true,
                 Duration.ofSeconds(3), Duration.ofSeconds(30), Duration.ofSeconds(10), 256, 3,
@@ -151,6 +151,7 @@ class ConfigLoaderTest {
                         cache: {memory: 1GiB, page: 64KiB, reserve: 7%, lock: true,
                           huge_pages: 1GiB, window: 4MiB,
                           run: 1MiB, metadata_entries: 5, pin_limit: 33%, verify: always, scrub: 0,
+                          disk: {paths: [/tmp/d1, /tmp/d2], size: 1GiB, writes_per_day: 0.5, min_object: 4KiB},
                           read_ahead: {window: 2MiB, per_tenant: 3MiB},
                           tenants: {t: {quota: 128MiB, floor: 64MiB}, all: {floor: 10%}}}
                         backends:
@@ -209,7 +210,9 @@ class ConfigLoaderTest {
                 new ReadAhead(ByteCount.parse("2MiB"), ByteCount.parse("3MiB")),
                 Map.of("t", new TenantQuota(128 << 20, 64 << 20), "all",
                         new TenantQuota(TenantQuota.NO_QUOTA, new Percent(10).of(CACHEABLE))),
-                GatewayConfig.Verify.ALWAYS, ByteCount.parse("0")));
+                GatewayConfig.Verify.ALWAYS, ByteCount.parse("0"),
+                new GatewayConfig.Disk(List.of("/tmp/d1", "/tmp/d2"), ByteCount.parse("1GiB"),
+                        ByteCount.parse("1GiB"), ByteCount.parse("4KiB"))));
         assertThat(config.backends().get("a")).isEqualTo(new Store(new BackendConfig("a",
                 List.of(URI.create("https://s3"), URI.create("http://10.0.0.1:8080")), "eu",
                 folder.resolve("ca.pem"), false, Duration.ofSeconds(1), Duration.ofMinutes(2),
@@ -324,6 +327,14 @@ class ConfigLoaderTest {
             "cache: {run: 32MiB}               | cache.window: must hold at least one cache.run",
             "cache: {run: 64KiB}               | cache.run: must hold at least one cache.page",
             "cache: {lock: maybe}              | cache.lock: 'maybe' is neither true nor false",
+            "cache: {disk: {encrypt: tenant}} | cache.disk.encrypt: is not there yet: encrypt the device below the gateway, by LUKS or in the drive",
+            "cache: {disk: {paths: [d]}}       | cache.disk.paths: must be absolute: d",
+            "cache: {disk: {paths: [/]}}       | cache.disk.paths: must be absolute: /",
+            "cache: {disk: {paths: [/no/d]}}   | cache.disk.paths: no such folder: /no",
+            "cache: {disk: {paths: [/usr]}}    | cache.disk.paths: is a folder, and must be a file or a device: /usr",
+            "cache: {disk: {paths: [/tmp/d, /tmp/d]}} | cache.disk.paths: names a file or device twice",
+            "cache: {disk: {paths: [/tmp/d]}}  | cache.disk.size: must be from 130MiB to 16TiB: 0",
+            "cache: {disk: {writes_per_day: -1}} | cache.disk.writes_per_day: '-1' is not a number of times the disks' size, such as 1 or 0.3, or a size such as 500GiB",
             "cache: {scrub: 2GiB}              | cache.scrub: must be at most 1GiB: 2GiB",
             "cache: {verify: never}            | cache.verify: 'never' is not one of always, scrub",
             "cache: {metadata_entries: 0}      | cache.metadata_entries: must be 1 to 2147483647: 0",

@@ -18,6 +18,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
  * docs/metrics.md says of each metric what {@code /metrics} says: its name, type and meaning. Its
@@ -36,6 +37,9 @@ class MetricsReferenceIT {
     private static final List<String> NO_LABELS = List.of("le", "quantile");
     private static final String UNKNOWN = "?";
 
+    @TempDir
+    private Path folder;
+
     private final Map<String, String> meanings = new TreeMap<>();
     private final Map<String, String> types = new HashMap<>();
     private final Map<String, String> labels = new HashMap<>();
@@ -43,7 +47,10 @@ class MetricsReferenceIT {
     /** What is asked here has samples of most that has labels. */
     private void look() {
         try (FakeStore store = new FakeStore();
-                TestGateway gateway = TestGateway.over(store).start()) {
+                TestGateway gateway = TestGateway.over(store)
+                        .config("cache: {disk: {paths: [\"" + folder.resolve("disk")
+                                + "\"], size: 130MiB}}")
+                        .start()) {
             store.put("/b/key", new byte[100_000]);
             TestClient client = gateway.client();
             for (int i = 0; i < 3; i++) {

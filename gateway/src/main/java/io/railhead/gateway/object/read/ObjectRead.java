@@ -82,7 +82,9 @@ public final class ObjectRead {
 
     private void discover() {
         ByteRange range = request.range();
-        if (scope.rule().verifyFills() || (range != null && range.isSuffix())) {
+        boolean suffix = range != null && range.isSuffix();
+        // A version that the disk may have is named by a HEAD, without bytes of the store.
+        if (scope.rule().verifyFills() || suffix || services.cache().mayBeBelow(scope.id())) {
             ask(null);
             return;
         }

@@ -1,0 +1,255 @@
+package io.railhead.cache;
+
+import io.railhead.cache.FillException.Reason;
+import io.railhead.cache.disk.DiskTier;
+import io.railhead.cache.disk.EvictedPage;
+import io.railhead.cache.disk.PageTaker;
+import io.railhead.cache.disk.VersionName;
+import io.railhead.cache.memory.Lease;
+import io.railhead.cache.memory.Page;
+import io.railhead.cache.memory.PageSlice;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.function.Function;
+import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The disk tier as the cache sees it. Any thread; no call waits for a disk, except {@link #save}.
+ *
+ * <p> Down: a page that the policy gives up is leased before its owner condemns it. Up: a fill that
+ * was claimed takes its bytes from disk, and those that the disk cannot give from the store, within
+ * the same claim. So there is one fill of a page, wherever its bytes come from.
+ *
+ * <p> Versions never mix, since pages are found by their full version alone. Bytes of a version
+ * that were refuted must not come back: a page remembers the key's write epoch at which it was
+ * given up. Whoever refutes bytes raises the epoch, removes them from memory, raises it again, and
+ * only then removes them from disk. A page that was given up before the last raise is not kept. One
+ * that was given up later can only be one that was put later.
+ */
+final class LowerTier {
+    private static final Duration LONGEST_SAVE = Duration.ofSeconds(10);
+
+    private final DiskTier disk;
+    private final Writes writes;
+    private final Function<ObjectId, @Nullable String> storeOf;
+    private final int pageBytes;
+
+    /**
+     * @param disk not closed here
+     * @param storeOf returns the identity of an object's store; null if it is not kept on disk
+     */
+    LowerTier(DiskTier disk, Writes writes, Function<ObjectId, @Nullable String> storeOf,
+            int pageBytes) {
+        this.disk = disk;
+        this.writes = writes;
+        this.storeOf = storeOf;
+        this.pageBytes = pageBytes;
+    }
+
+    private @Nullable VersionName name(ObjectVersion version) {
+        ObjectId id = version.object();
+        String store = storeOf.apply(id);
+        String wanted = id.versionId();
+        return store == null
+                ? null
+                : new VersionName(store, id.namespace(), id.bucket(), id.key(),
+                        wanted == null ? "" : wanted, version.etag(), version.versionId(),
+                        version.sizeBytes());
+    }
+
+    /** Returns whether some version of the object may be on disk: false is certain. */
+    boolean mayHold(ObjectId id) {
+        VersionName name = name(new ObjectVersion(id, "", "", 0));
+        return name != null && disk.mayHold(name);
+    }
+
+    /** Offers a page that the policy has given up, and that is not condemned yet. */
+    void demote(PageKey key, Page page) {
+        Evicted evicted = evicted(key, page);
+        if (evicted != null) {
+            boolean _ = disk.offer(evicted);
+        }
+    }
+
+    private @Nullable Evicted evicted(PageKey key, Page page) {
+        VersionName name = name(key.version());
+        return name == null || page.isUnread()
+                ? null
+                : new Evicted(key, page, name, writes.epoch(key.version().object()), writes);
+    }
+
+    private record Evicted(PageKey key, Page page, VersionName version, long epoch,
+            Writes writes) implements EvictedPage {
+        @Override
+        public long index() {
+            return key.index();
+        }
+
+        @Override
+        public int slotBytes() {
+            return page.slotBytes();
+        }
+
+        @Override
+        public @Nullable PageSlice tryLease() {
+            Lease lease = page.tryRetain();
+            return lease == null ? null : new PageSlice(lease, 0, 0, page.length());
+        }
+
+        @Override
+        public int crc32c(PageSlice leased) {
+            return page.crc32c().orElseGet(() -> {
+                // A fabric placed the bytes: this is the first time that they are looked at.
+                CRC32C crc = new CRC32C();
+                page.addTo(crc);
+                return (int) crc.getValue();
+            });
+        }
+
+        @Override
+        public boolean isCurrent() {
+            return writes.isCurrent(key.version().object(), epoch);
+        }
+    }
+
+    /** Splits runs where the page is in another place, so that no run asks two. */
+    List<List<FillClaim>> split(List<List<FillClaim>> runs) {
+        List<List<FillClaim>> split = new ArrayList<>();
+        for (List<FillClaim> run : runs) {
+            ObjectVersion version = run.getFirst().key().version();
+            VersionName name = name(version);
+            if (name == null || !disk.mayHold(name)) {
+                split.add(run);
+            } else {
+                split(run, disk.held(name), split);
+            }
+        }
+        return split;
+    }
+
+    private static void split(List<FillClaim> run, DiskTier.Held held,
+            List<List<FillClaim>> into) {
+        int from = 0;
+        int holder = held.holder(run.getFirst().key().index());
+        for (int to = 1; to < run.size(); to++) {
+            int next = held.holder(run.get(to).key().index());
+            if (next != holder) {
+                into.add(run.subList(from, to));
+                from = to;
+                holder = next;
+            }
+        }
+        into.add(run.subList(from, run.size()));
+    }
+
+    /** Returns a source that asks the disk first. */
+    PageSource before(PageSource store) {
+        return new PageSource() {
+            @Override
+            public void fetch(ObjectVersion version, long offset, long length, Sink sink) {
+                VersionName name = name(version);
+                long first = offset / pageBytes;
+                int holder = name == null || !disk.mayHold(name)
+                        ? DiskTier.NOBODY
+                        : disk.held(name).holder(first);
+                if (name == null || holder == DiskTier.NOBODY) {
+                    store.fetch(version, offset, length, sink);
+                    return;
+                }
+                disk.read(holder, name, first, (int) Math.ceilDiv(length, (long) pageBytes),
+                        new Promotion(store, version, offset, length, sink));
+            }
+
+            @Override
+            public @Nullable WholeChecksum checksum(ObjectVersion version) {
+                return store.checksum(version);
+            }
+        };
+    }
+
+    /** Takes a run's pages from disk, and the rest of the run from the store. */
+    private final class Promotion implements PageTaker {
+        private final PageSource store;
+        private final ObjectVersion version;
+        private final long offset;
+        private final long length;
+        private final PageSource.Sink sink;
+        private boolean failed;
+
+        Promotion(PageSource store, ObjectVersion version, long offset, long length,
+                PageSource.Sink sink) {
+            this.store = store;
+            this.version = version;
+            this.offset = offset;
+            this.length = length;
+            this.sink = sink;
+        }
+
+        @Override
+        public void page(ByteBuffer bytes) {
+            if (failed) {
+                return;
+            }
+            try {
+                sink.write(bytes);
+            } catch (RuntimeException | Error e) {
+                // A part may have been taken, so nothing can follow.
+                failed = true;
+                sink.fail(new FillException(Reason.BACKEND_FAILED, "a page was not taken", e));
+                throw e;
+            }
+        }
+
+        @Override
+        public void ended(int pages) {
+            long done = Math.min(length, (long) pages * pageBytes);
+            if (failed) {
+                return;
+            }
+            if (done == length) {
+                sink.complete();
+                return;
+            }
+            try {
+                store.fetch(version, offset + done, length - done, sink);
+            } catch (RuntimeException | Error e) {
+                sink.fail(new FillException(Reason.BACKEND_FAILED, "the fetch could not be sent",
+                        e));
+            }
+        }
+    }
+
+    /**
+     * Removes a version that was refuted or evicted, whose pages in memory are gone already, and
+     * whose key's epoch was raised since.
+     */
+    void forget(ObjectVersion version) {
+        VersionName name = name(version);
+        if (name != null) {
+            disk.forget(name, Math.ceilDiv(version.sizeBytes(), (long) pageBytes));
+        }
+    }
+
+    /**
+     * Offers cached pages at the end, for some seconds at most, so that they are there after a
+     * restart. Blocks while too many wait.
+     */
+    void save(PageIndex index) {
+        long end = System.nanoTime() + LONGEST_SAVE.toNanos();
+        for (var keys : index.keys()) {
+            Iterator<PageKey> each = keys.iterator();
+            while (each.hasNext() && System.nanoTime() - end < 0) {
+                PageKey key = each.next();
+                Page page = index.peek(key);
+                Evicted evicted = page == null ? null : evicted(key, page);
+                if (evicted != null) {
+                    disk.save(evicted, end);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+package io.railhead.cache.disk;
+
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * The configuration of the disk tier.
+ *
+ * @param paths files or block devices, each for this gateway alone
+ * @param bytesEach the size of each; 0 for whole devices
+ * @param bytesPerDay how much may be written a day to all of them; 0 for no limit
+ * @param minObjectBytes smaller objects stay in memory only
+ * @param pageBytes the length of the longest page
+ * @param queueBytes the most memory that pages waiting for the disk may keep in use
+ * @param hangs the time after which a call of the disk counts as hanging
+ */
+public record DiskConfig(List<String> paths, long bytesEach, long bytesPerDay, long minObjectBytes,
+        int pageBytes, long queueBytes, Duration hangs) {
+    public static final Duration HANGS = Duration.ofSeconds(1);
+
+    public DiskConfig {
+        paths = List.copyOf(paths);
+        if (paths.isEmpty()) {
+            throw new IllegalArgumentException("paths must not be empty");
+        }
+        if (queueBytes < pageBytes) {
+            throw new IllegalArgumentException("queueBytes must hold a page: " + queueBytes);
+        }
+    }
+
+    /** Returns the size of the smallest file or device. */
+    public static long leastBytes() {
+        return DiskLayout.leastBytes();
+    }
+
+    /** Returns the size of the largest file or device. */
+    public static long mostBytes() {
+        return DiskLayout.MOST_UNITS * DiskLayout.UNIT_BYTES;
+    }
+}

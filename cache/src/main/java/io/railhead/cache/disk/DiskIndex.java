@@ -1,0 +1,236 @@
+package io.railhead.cache.disk;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.railhead.os.Mapping;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The places of pages, outside the heap: 32 bytes for each, since a Java map would take more than
+ * three times that. Any thread. Shards with a lock each, held for a few memory accesses.
+ *
+ * <pre>
+ *    0 identity (16)   16 unit in the volume   20 length, 0 if the slot is empty
+ *   24 CRC32C          28 the segment's sequence, low 32 bits
+ * </pre>
+ *
+ * Linear probing. A removal moves later entries back, so that no slot stays marked and lookups stay
+ * short for years.
+ */
+final class DiskIndex implements AutoCloseable {
+    static final int ENTRY_BYTES = 32;
+    private static final int SHARD_SLOTS = 1 << 16;
+    private static final int MOST_SHARDS = 64;
+    /** Above it, lookups of absent pages would grow long. */
+    private static final double FULL = 0.85;
+
+    private final Mapping memory;
+    private final Shard[] shards;
+    private final long slots;
+
+    /**
+     * A page's place.
+     *
+     * @param unit in the volume, unsigned
+     * @param sequence the low 32 bits of the segment's sequence
+     */
+    record Place(int unit, int length, int crc, int sequence) {}
+
+    /** @param pages how many pages fit on the volume at full length: short ones need some more */
+    DiskIndex(long pages) {
+        long wanted = Math.max(64, pages + pages / 2);
+        int count = 1;
+        while (count < MOST_SHARDS && wanted / count > SHARD_SLOTS) {
+            count *= 2;
+        }
+        long each = Math.ceilDiv(wanted, (long) count);
+        this.slots = each * count;
+        this.memory = Mapping.anonymous(slots * ENTRY_BYTES);
+        this.shards = new Shard[count];
+        for (int i = 0; i < count; i++) {
+            shards[i] = new Shard(memory.segment()
+                    .asSlice(i * each * ENTRY_BYTES, each * ENTRY_BYTES), each);
+        }
+    }
+
+    private Shard shardOf(PageIdentity identity) {
+        return shards[(int) identity.low() & (shards.length - 1)];
+    }
+
+    @Nullable
+    Place find(PageIdentity identity) {
+        return shardOf(identity).find(identity);
+    }
+
+    /**
+     * Adds a page, or replaces its place in an older segment.
+     *
+     * @return false if there is no room
+     */
+    boolean put(PageIdentity identity, Place place) {
+        return shardOf(identity).put(identity, place);
+    }
+
+    /** Removes a page if it still is at this unit. */
+    boolean remove(PageIdentity identity, int unit) {
+        return shardOf(identity).remove(identity, unit);
+    }
+
+    /** Removes all pages in a range of units; reads the whole index. */
+    void removeUnits(long from, long to) {
+        for (Shard shard : shards) {
+            shard.removeUnits(from, to);
+        }
+    }
+
+    long size() {
+        long size = 0;
+        for (Shard shard : shards) {
+            size += shard.size();
+        }
+        return size;
+    }
+
+    long bytes() {
+        return slots * ENTRY_BYTES;
+    }
+
+    /** Frees the memory: later lookups find nothing. */
+    @Override
+    public void close() {
+        for (Shard shard : shards) {
+            shard.close();
+        }
+        memory.close();
+    }
+
+    private static final class Shard {
+        private final MemorySegment entries;
+        private final long slots;
+        private long used;
+        private boolean closed;
+
+        Shard(MemorySegment entries, long slots) {
+            this.entries = entries;
+            this.slots = slots;
+        }
+
+        synchronized long size() {
+            return used;
+        }
+
+        synchronized void close() {
+            closed = true;
+        }
+
+        private long home(long high) {
+            return Math.unsignedMultiplyHigh(high, slots);
+        }
+
+        private boolean isEmpty(long slot) {
+            return entries.get(JAVA_INT, slot * ENTRY_BYTES + 20) == 0;
+        }
+
+        private boolean holds(long slot, PageIdentity identity) {
+            return entries.get(JAVA_LONG, slot * ENTRY_BYTES) == identity.high()
+                    && entries.get(JAVA_LONG, slot * ENTRY_BYTES + 8) == identity.low();
+        }
+
+        private Place place(long slot) {
+            long at = slot * ENTRY_BYTES;
+            return new Place(entries.get(JAVA_INT, at + 16), entries.get(JAVA_INT, at + 20),
+                    entries.get(JAVA_INT, at + 24), entries.get(JAVA_INT, at + 28));
+        }
+
+        private long next(long slot) {
+            return slot + 1 == slots ? 0 : slot + 1;
+        }
+
+        /** Returns the identity's slot, or the empty one where it would be. */
+        private long slotOf(PageIdentity identity) {
+            long slot = home(identity.high());
+            while (!isEmpty(slot) && !holds(slot, identity)) {
+                slot = next(slot);
+            }
+            return slot;
+        }
+
+        synchronized @Nullable Place find(PageIdentity identity) {
+            if (closed) {
+                return null;
+            }
+            long slot = slotOf(identity);
+            return isEmpty(slot) ? null : place(slot);
+        }
+
+        synchronized boolean put(PageIdentity identity, Place place) {
+            if (closed) {
+                return false;
+            }
+            long slot = slotOf(identity);
+            if (isEmpty(slot)) {
+                if (used >= slots * FULL) {
+                    return false;
+                }
+                used++;
+            } else if (place(slot).sequence() - place.sequence() > 0) {
+                return false;
+            }
+            long at = slot * ENTRY_BYTES;
+            entries.set(JAVA_LONG, at, identity.high());
+            entries.set(JAVA_LONG, at + 8, identity.low());
+            entries.set(JAVA_INT, at + 16, place.unit());
+            entries.set(JAVA_INT, at + 20, place.length());
+            entries.set(JAVA_INT, at + 24, place.crc());
+            entries.set(JAVA_INT, at + 28, place.sequence());
+            return true;
+        }
+
+        synchronized boolean remove(PageIdentity identity, int unit) {
+            if (closed) {
+                return false;
+            }
+            long slot = slotOf(identity);
+            if (isEmpty(slot) || place(slot).unit() != unit) {
+                return false;
+            }
+            empty(slot);
+            return true;
+        }
+
+        synchronized void removeUnits(long from, long to) {
+            long slot = 0;
+            while (!closed && slot < slots) {
+                long unit = Integer.toUnsignedLong(entries.get(JAVA_INT, slot * ENTRY_BYTES + 16));
+                if (!isEmpty(slot) && unit >= from && unit < to) {
+                    // Another entry may have moved here: the slot is looked at again.
+                    empty(slot);
+                } else {
+                    slot++;
+                }
+            }
+        }
+
+        /** Empties a slot, and moves back each later entry that would not be found any more. */
+        private void empty(long start) {
+            long hole = start;
+            for (long slot = next(hole); !isEmpty(slot); slot = next(slot)) {
+                long home = home(entries.get(JAVA_LONG, slot * ENTRY_BYTES));
+                if (isOutside(home, hole, slot)) {
+                    MemorySegment.copy(entries, slot * ENTRY_BYTES, entries, hole * ENTRY_BYTES,
+                            ENTRY_BYTES);
+                    hole = slot;
+                }
+            }
+            entries.asSlice(hole * ENTRY_BYTES, ENTRY_BYTES).fill((byte) 0);
+            used--;
+        }
+
+        /** Returns whether {@code home} is not in {@code (hole, slot]}, on the ring. */
+        private static boolean isOutside(long home, long hole, long slot) {
+            return hole < slot ? home <= hole || home > slot : home <= hole && home > slot;
+        }
+    }
+}

@@ -1,0 +1,47 @@
+package io.railhead.cache.disk;
+
+import java.util.Map;
+
+/**
+ * Counters since the start, and the current content.
+ *
+ * @param volumes files and devices in use
+ * @param brokenVolumes of these, those that failed or hang and are left alone for now
+ * @param recoveringVolumes of these, those whose pages are not all known yet
+ * @param indexBytes of memory outside the heap
+ * @param queuedBytes memory of pages that wait to be written
+ * @param readPages pages that were read and right
+ * @param corruptPages pages whose bytes were not those that were written, and that were dropped
+ * @param errors failed calls
+ * @param hangs calls that took too long
+ * @param notKept pages that memory gave up and that were not written, by reason
+ */
+public record DiskStats(int volumes, int brokenVolumes, int recoveringVolumes, long capacityBytes,
+        long pages, long indexBytes, long queuedBytes, long readPages, long readBytes,
+        long writtenPages, long writtenBytes, long corruptPages, long errors, long hangs,
+        Map<NotKept, Long> notKept) {
+
+    /** A reason for not writing a page. */
+    public enum NotKept {
+        /** The disk has the page already. */
+        HELD,
+        /** The object is smaller than configured. */
+        SMALL,
+        /** The page was given up for the first time. */
+        ONCE,
+        /** The write budget of the day is used up, or chance decided so. */
+        BUDGET,
+        /** Too many pages wait: the disk is slow. */
+        QUEUE,
+        /** The disk fails or hangs. */
+        BROKEN,
+        /** The disk's old content is not all known yet. */
+        RECOVERING,
+        /** The page was refuted or evicted meanwhile, or the index is full. */
+        OVERTAKEN
+    }
+
+    public DiskStats {
+        notKept = Map.copyOf(notKept);
+    }
+}

@@ -1,0 +1,168 @@
+package io.railhead.cache.disk;
+
+import io.railhead.cache.disk.SegmentFooter.Entry;
+import io.railhead.os.Mapping;
+import io.railhead.os.OsException;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
+
+/**
+ * The open segment of a volume, into which pages are written one behind the other. When it is full
+ * its footer is written, and the oldest segment is opened next. One thread.
+ *
+ * <p> Order on the disk: the old footer is zeroed and flushed before a page is overwritten that it
+ * names. Pages are not flushed before the new footer: their sums tell.
+ */
+final class SegmentWriter implements AutoCloseable {
+    private static final int NONE = -1;
+
+    final LongAdder writtenBytes = new LongAdder();
+    final LongAdder sealed = new LongAdder();
+    private final DiskVolume volume;
+    private final DiskLayout layout;
+    private final Mapping memory;
+    private final MemorySegment footer;
+    private final MemorySegment lastUnit;
+    private final List<Entry> entries = new ArrayList<>();
+    private int segment = NONE;
+    private long sequence;
+    private long lastSequence;
+    private int nextUnit;
+
+    SegmentWriter(DiskVolume volume) {
+        this.volume = volume;
+        this.layout = volume.layout;
+        this.memory = Mapping.anonymous((long) layout.footerBytes() + DiskLayout.UNIT_BYTES);
+        this.footer = memory.segment().asSlice(0, layout.footerBytes());
+        this.lastUnit = memory.segment().asSlice(layout.footerBytes(), DiskLayout.UNIT_BYTES);
+    }
+
+    /**
+     * Writes a page and makes it visible. Throws {@link OsException} if the disk fails; then the
+     * page is not visible.
+     *
+     * @param bytes the page's bytes: each part but the last is whole units, and starts at one
+     * @param current whether the bytes may still be kept
+     * @return false if the page was not kept
+     */
+    boolean write(PageIdentity identity, long objectHash, int crc, List<MemorySegment> bytes,
+            BooleanSupplier current) {
+        int length = (int) bytes.stream().mapToLong(MemorySegment::byteSize).sum();
+        int units = DiskLayout.unitsOf(length);
+        if (segment != NONE && !fits(units)) {
+            seal();
+        }
+        if (segment == NONE) {
+            open();
+        }
+        Entry entry = new Entry(identity, objectHash, nextUnit, length, crc);
+        // Taken even if the write fails: a part of it may arrive later.
+        nextUnit += units;
+        writeUnits(entry.unit(), bytes);
+        writtenBytes.add((long) units * DiskLayout.UNIT_BYTES);
+        if (!current.getAsBoolean() || !volume.put(segment, sequence, entry)) {
+            return false;
+        }
+        if (!current.getAsBoolean()) {
+            // Refuted between the look and the put, by a remover that may have come before the put.
+            volume.index.remove(identity, volume.unit(segment, entry));
+            return false;
+        }
+        entries.add(entry);
+        volume.names.add(objectHash);
+        return true;
+    }
+
+    private boolean fits(int units) {
+        return nextUnit + units <= layout.dataUnits()
+                && entries.size() < SegmentFooter.mostEntries(layout.footerBytes());
+    }
+
+    /** Writes whole units out of the page's own memory, and a part of a unit with zeros behind. */
+    private void writeUnits(int unit, List<MemorySegment> bytes) {
+        long at = layout.unitAt(segment, unit);
+        for (MemorySegment part : bytes) {
+            long whole = part.byteSize() - part.byteSize() % DiskLayout.UNIT_BYTES;
+            if (whole > 0) {
+                volume.file.write(part.asSlice(0, whole), at);
+                at += whole;
+            }
+            long rest = part.byteSize() - whole;
+            if (rest > 0) {
+                // The memory behind a short page has another tenant's former bytes.
+                lastUnit.asSlice(rest).fill((byte) 0);
+                MemorySegment.copy(part, whole, lastUnit, 0, rest);
+                volume.file.write(lastUnit, at);
+                at += DiskLayout.UNIT_BYTES;
+            }
+        }
+    }
+
+    /** Opens the oldest segment, and drops its pages. */
+    private void open() {
+        int oldest = oldest();
+        long before = volume.sequence(oldest);
+        volume.sequence(oldest, 0);
+        if (before != 0) {
+            volume.reused();
+            volume.drop(oldest, footer);
+        }
+        try {
+            MemorySegment head = footer.asSlice(0, DiskLayout.UNIT_BYTES).fill((byte) 0);
+            volume.file.write(head, layout.footerAt(oldest));
+            volume.file.sync();
+        } catch (OsException e) {
+            volume.sequence(oldest, DiskVolume.UNUSABLE);
+            throw e;
+        }
+        lastSequence++;
+        sequence = lastSequence;
+        volume.sequence(oldest, sequence);
+        segment = oldest;
+        nextUnit = 0;
+        entries.clear();
+    }
+
+    private int oldest() {
+        int oldest = NONE;
+        for (int i = 0; i < layout.segments(); i++) {
+            long each = volume.sequence(i);
+            if (each != DiskVolume.UNUSABLE) {
+                lastSequence = Math.max(lastSequence, each);
+                if (oldest == NONE || each < volume.sequence(oldest)) {
+                    oldest = i;
+                }
+            }
+        }
+        if (oldest == NONE) {
+            throw new OsException("no segment of the disk can be written", 0);
+        }
+        return oldest;
+    }
+
+    /** Writes the open segment's footer, so that its pages survive a restart. */
+    void seal() {
+        if (segment == NONE) {
+            return;
+        }
+        int full = segment;
+        segment = NONE;
+        if (entries.isEmpty()) {
+            return;
+        }
+        new SegmentFooter(volume.superblock.volume(), sequence, volume.superblock.epoch(), entries)
+                .encodeTo(footer.asByteBuffer());
+        int used = SegmentFooter.HEADER_BYTES + entries.size() * SegmentFooter.ENTRY_BYTES;
+        volume.file.write(footer.asSlice(0,
+                (long) DiskLayout.unitsOf(used) * DiskLayout.UNIT_BYTES), layout.footerAt(full));
+        sealed.increment();
+    }
+
+    @Override
+    public void close() {
+        memory.close();
+    }
+}

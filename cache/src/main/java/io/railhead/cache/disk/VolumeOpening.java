@@ -1,0 +1,138 @@
+package io.railhead.cache.disk;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.railhead.os.BlockFile;
+import io.railhead.os.Mapping;
+import io.railhead.os.OsException;
+import java.lang.foreign.MemorySegment;
+import java.security.SecureRandom;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The decision whether a file is ours, blank or somebody else's, which is refused. Content of
+ * another format, size or page size is dropped with one line, never an error.
+ */
+final class VolumeOpening {
+    private static final Logger LOG = LoggerFactory.getLogger(VolumeOpening.class);
+    /** The places of the signatures of file systems, partition tables and volume managers. */
+    private static final long BLANK_BYTES = DiskLayout.SEGMENTS_AT;
+
+    private final BlockFile file;
+    private final String path;
+    private final SecureRandom random;
+
+    VolumeOpening(BlockFile file, String path, SecureRandom random) {
+        this.file = file;
+        this.path = path;
+        this.random = random;
+    }
+
+    /** Opens the volume, or makes a new one in a blank file or in place of an unusable one. */
+    Superblock open(DiskLayout layout) throws DiskRefusedException {
+        try (Mapping memory = Mapping.anonymous(BLANK_BYTES)) {
+            Found found = look(memory, layout);
+            Superblock opened = found.usable() == null
+                    ? Superblock.create(layout, random)
+                    : found.usable().opened();
+            if (found.dropped() != null) {
+                LOG.warn("{}: the pages on this disk are dropped, since {}", path,
+                        found.dropped());
+            }
+            write(memory, opened);
+            return opened;
+        } catch (OsException e) {
+            throw new DiskRefusedException(path + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** Throws if the file could not be opened as a volume; changes nothing. */
+    void check(DiskLayout layout) throws DiskRefusedException {
+        try (Mapping memory = Mapping.anonymous(BLANK_BYTES)) {
+            Found _ = look(memory, layout);
+        } catch (OsException e) {
+            throw new DiskRefusedException(path + ": " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * The content of a file that may be used.
+     *
+     * @param usable null if there is none of this layout
+     * @param dropped the reason why pages of ours are dropped; null if there are none, or usable
+     *            ones
+     */
+    private record Found(@Nullable Superblock usable, @Nullable String dropped) {}
+
+    private Found look(Mapping memory, DiskLayout layout) throws DiskRefusedException {
+        byte[] first = block(memory, 0);
+        byte[] last = block(memory, layout.secondSuperblockAt());
+        Superblock found = newer(first, last);
+        boolean ours = Superblock.isOurs(first) || (isZero(first) && Superblock.isOurs(last));
+        if (!ours && !isBlank(memory, layout)) {
+            throw new DiskRefusedException(path + " holds something else than a cache: overwrite"
+                    + " its first and last MiB with zeros if nobody needs that");
+        }
+        if (!ours) {
+            return new Found(null, null);
+        }
+        return found != null && found.layout().equals(layout)
+                ? new Found(found, null)
+                : new Found(null, reason(first, found));
+    }
+
+    private static String reason(byte[] first, @Nullable Superblock found) {
+        if (found != null) {
+            return "the size of the disk or of pages was another";
+        }
+        return Superblock.isOurs(first) && Superblock.format(first) != Superblock.FORMAT
+                ? "their format is " + Superblock.format(first) + ", not " + Superblock.FORMAT
+                : "both superblocks are damaged";
+    }
+
+    private static @Nullable Superblock newer(byte[] first, byte[] last) {
+        Superblock one = Superblock.decode(first);
+        Superblock other = Superblock.decode(last);
+        if (one == null || other == null) {
+            return one == null ? other : one;
+        }
+        return other.epoch() > one.epoch() ? other : one;
+    }
+
+    private byte[] block(Mapping memory, long at) {
+        MemorySegment block = memory.segment().asSlice(0, DiskLayout.UNIT_BYTES);
+        file.read(block, at);
+        return block.toArray(JAVA_BYTE);
+    }
+
+    private boolean isBlank(Mapping memory, DiskLayout layout) {
+        file.read(memory.segment(), 0);
+        if (!isZero(memory.segment().toArray(JAVA_BYTE))) {
+            return false;
+        }
+        file.read(memory.segment(), layout.volumeBytes() - BLANK_BYTES);
+        return isZero(memory.segment().toArray(JAVA_BYTE));
+    }
+
+    private static boolean isZero(byte[] bytes) {
+        for (byte each : bytes) {
+            if (each != 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Writes one superblock after the other, so that a power cut leaves one of them. */
+    private void write(Mapping memory, Superblock superblock) {
+        MemorySegment block = memory.segment().asSlice(0, DiskLayout.UNIT_BYTES);
+        MemorySegment.copy(MemorySegment.ofArray(superblock.encoded()), 0, block, 0,
+                DiskLayout.UNIT_BYTES);
+        file.write(block, 0);
+        file.sync();
+        file.write(block, superblock.layout().secondSuperblockAt());
+        file.sync();
+    }
+}

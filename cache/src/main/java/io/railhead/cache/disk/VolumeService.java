@@ -1,0 +1,361 @@
+package io.railhead.cache.disk;
+
+import io.railhead.cache.disk.DiskBreaker.Change;
+import io.railhead.cache.disk.DiskIndex.Place;
+import io.railhead.cache.disk.DiskStats.NotKept;
+import io.railhead.cache.memory.PageSlice;
+import io.railhead.os.Mapping;
+import io.railhead.os.OsException;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The threads of one volume: one that recovers it and then writes, and some that read. They are
+ * platform threads, since each call blocks its carrier for as long as the disk takes.
+ *
+ * <p> A page that waits to be written keeps its lease until the write has returned, however long
+ * that takes: the disk reads the page's own memory. Queued bytes are bounded, so a hanging disk
+ * keeps no more than that. Readers read into memory of their own.
+ */
+final class VolumeService implements RunRead.Disk, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(VolumeService.class);
+    private static final int READERS = 8;
+    private static final int MOST_READS = 1024;
+    /** Writes are long, and a flush of a consumer's disk takes seconds. */
+    private static final long WRITE_PATIENCE = 5;
+    private static final long CLOSE_SECONDS = 5;
+
+    private final String path;
+    private final DiskVolume volume;
+    private final DiskCounters counters;
+    private final LongSupplier nanoClock;
+    private final long hangsNanos;
+    private final DiskBreaker breaker;
+    private final byte[] secret;
+    private final SegmentWriter segments;
+    private final LinkedBlockingQueue<Write> writes = new LinkedBlockingQueue<>();
+    private final LinkedBlockingQueue<Reading> reads = new LinkedBlockingQueue<>(MOST_READS);
+    private final Set<RunRead> active = ConcurrentHashMap.newKeySet();
+    private final List<Thread> threads = new ArrayList<>();
+    private final AtomicInteger running = new AtomicInteger();
+    private volatile boolean closing;
+    /** The start of the write under way; 0 if there is none. */
+    private volatile long writingSince;
+
+    /** The work of a reading thread, with the thread's own memory. */
+    private interface Reading {
+        void run(MemorySegment own);
+    }
+
+    private record Write(EvictedPage page, PageSlice ownedSlice, VersionName.Digest version) {}
+
+    VolumeService(String path, DiskVolume ownedVolume, DiskCounters counters,
+            LongSupplier nanoClock, Duration hangs) {
+        this.path = path;
+        this.volume = ownedVolume;
+        this.counters = counters;
+        this.nanoClock = nanoClock;
+        this.hangsNanos = hangs.toNanos();
+        this.breaker = new DiskBreaker(nanoClock);
+        this.secret = volume.superblock.secret().bytes();
+        this.segments = new SegmentWriter(volume);
+    }
+
+    void start() {
+        start("write", this::writeAll);
+        for (int i = 0; i < READERS; i++) {
+            start("read-" + i, this::readAll);
+        }
+    }
+
+    private void start(String name, Runnable task) {
+        running.incrementAndGet();
+        threads.add(Thread.ofPlatform().daemon().name("railhead-disk-" + name).start(() -> {
+            try {
+                task.run();
+            } finally {
+                running.decrementAndGet();
+            }
+        }));
+    }
+
+    VersionName.Digest digest(VersionName version) {
+        return version.digest(secret);
+    }
+
+    boolean mayHold(VersionName.Digest object) {
+        return !breaker.isOpen() && volume.names.mayHold(object.objectHash());
+    }
+
+    @Override
+    public @Nullable Place find(PageIdentity identity) {
+        return volume.find(identity);
+    }
+
+    boolean holds(PageIdentity identity) {
+        return !breaker.isOpen() && volume.find(identity) != null;
+    }
+
+    boolean isFull() {
+        return volume.isFull();
+    }
+
+    /** Returns the reason why nothing can be written now; null if something can. */
+    @Nullable
+    NotKept refusal() {
+        if (!volume.isRecovered()) {
+            return NotKept.RECOVERING;
+        }
+        return breaker.isOpen() ? NotKept.BROKEN : null;
+    }
+
+    /** Queues a page, whose bytes are counted already. */
+    void write(EvictedPage page, PageSlice ownedSlice, VersionName.Digest version) {
+        writes.add(new Write(page, ownedSlice, version));
+        if (closing) {
+            dropWrites();
+        }
+    }
+
+    private void dropWrites() {
+        for (Write each = writes.poll(); each != null; each = writes.poll()) {
+            finish(each);
+        }
+    }
+
+    private void finish(Write write) {
+        // The length first: a closed slice may be another page's memory.
+        int bytes = write.page().slotBytes();
+        write.ownedSlice().close();
+        counters.queuedBytes.addAndGet(-bytes);
+    }
+
+    private void writeAll() {
+        int found = volume.recover(() -> closing);
+        if (!closing) {
+            LOG.info("{}: {} of {} segments hold pages, {} pages", path, found,
+                    volume.layout.segments(), volume.index.size());
+        }
+        try {
+            while (!closing || !writes.isEmpty()) {
+                Write next = writes.poll(100, TimeUnit.MILLISECONDS);
+                if (next != null) {
+                    write(next);
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        if (volume.isRecovered()) {
+            call(() -> {
+                segments.seal();
+                return true;
+            });
+        }
+    }
+
+    private void write(Write write) {
+        try {
+            if (breaker.isOpen()) {
+                counters.count(NotKept.BROKEN);
+                return;
+            }
+            boolean kept = call(() -> segments.write(write.version().page(write.page().index()),
+                    write.version().objectHash(), write.page().crc32c(write.ownedSlice()),
+                    write.ownedSlice().segments(), write.page()::isCurrent));
+            if (kept) {
+                counters.writtenPages.increment();
+            } else {
+                counters.count(NotKept.OVERTAKEN);
+            }
+        } finally {
+            finish(write);
+        }
+    }
+
+    private interface Call {
+        boolean run();
+    }
+
+    /** Runs a call that writes; false if it failed. */
+    private boolean call(Call call) {
+        writingSince = nanoClock.getAsLong() | 1;
+        try {
+            boolean result = call.run();
+            say(breaker.succeeded(), "");
+            return result;
+        } catch (OsException e) {
+            counters.errors.increment();
+            say(breaker.failed(), String.valueOf(e.getMessage()));
+            return false;
+        } finally {
+            writingSince = 0;
+        }
+    }
+
+    /** Starts a read; it ends at once if too many wait, or the disk must be left alone. */
+    void read(RunRead read) {
+        active.add(read);
+        boolean queued = !closing && !breaker.isOpen() && reads.offer(own -> read(read, own));
+        if (!queued || closing) {
+            active.remove(read);
+            read.cancel();
+        }
+    }
+
+    private void readAll() {
+        try (Mapping own = Mapping.anonymous(volume.layout.pageBytes())) {
+            while (!closing) {
+                reads.take().run(own.segment());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void read(RunRead read, MemorySegment own) {
+        try {
+            read.read(this, own);
+        } catch (RuntimeException | Error e) {
+            LOG.error("{}: a read ended early", path, e);
+        } finally {
+            active.remove(read);
+        }
+    }
+
+    /** Writes the last superblock as it is, and reads it. */
+    private void probe(MemorySegment own) {
+        MemorySegment block = own.asSlice(0, DiskLayout.UNIT_BYTES);
+        MemorySegment.copy(MemorySegment.ofArray(volume.superblock.encoded()), 0, block, 0,
+                DiskLayout.UNIT_BYTES);
+        long at = volume.layout.secondSuperblockAt();
+        try {
+            volume.file.write(block, at);
+            volume.file.read(block, at);
+            say(breaker.succeeded(), "");
+        } catch (OsException e) {
+            counters.errors.increment();
+            say(breaker.failed(), String.valueOf(e.getMessage()));
+        }
+    }
+
+    @Override
+    public boolean tryRead(PageIdentity identity, Place place, MemorySegment into) {
+        try {
+            DiskVolume.Outcome outcome = volume.read(identity, place, into);
+            say(breaker.succeeded(), "");
+            if (outcome == DiskVolume.Outcome.RIGHT) {
+                counters.readPages.increment();
+                counters.readBytes.add(place.length());
+            } else if (outcome == DiskVolume.Outcome.CORRUPT) {
+                LOG.warn("{}: a page is not what was written, and is dropped", path);
+            }
+            return outcome == DiskVolume.Outcome.RIGHT;
+        } catch (OsException e) {
+            counters.errors.increment();
+            say(breaker.failed(), String.valueOf(e.getMessage()));
+            return false;
+        }
+    }
+
+    /** Ends reads that hang, and leaves a hanging disk alone. Called a few times a second. */
+    void watch() {
+        long now = nanoClock.getAsLong();
+        active.removeIf(read -> isLate(read, now));
+        long since = writingSince;
+        if (since != 0 && now - since > WRITE_PATIENCE * hangsNanos) {
+            if (!breaker.isOpen()) {
+                hung("a write has taken more than " + WRITE_PATIENCE * hangsNanos / 1_000_000
+                        + " ms");
+            }
+        } else if (breaker.tryProbe()) {
+            boolean _ = reads.offer(this::probe);
+        }
+    }
+
+    private boolean isLate(RunRead read, long now) {
+        RunRead.Late late = read.endIfLate(now, hangsNanos);
+        if (late == RunRead.Late.READING) {
+            hung("a read has taken more than " + hangsNanos / 1_000_000 + " ms");
+        }
+        return late != RunRead.Late.NOT;
+    }
+
+    private void hung(String reason) {
+        counters.hangs.increment();
+        say(breaker.hung(), reason);
+    }
+
+    private void say(Change change, String reason) {
+        switch (change) {
+            case OPENED ->
+                LOG.error("{}: the disk is left alone for now, reads go to the store: {}",
+                        path, reason);
+            case CLOSED -> LOG.info("{}: the disk works again", path);
+            case NONE -> {
+            }
+        }
+    }
+
+    boolean isBroken() {
+        return breaker.isOpen();
+    }
+
+    DiskVolume volume() {
+        return volume;
+    }
+
+    long writtenBytes() {
+        return segments.writtenBytes.sum();
+    }
+
+    void forget(PageIdentity identity) {
+        Place place = volume.find(identity);
+        if (place != null) {
+            volume.index.remove(identity, place.unit());
+        }
+    }
+
+    /**
+     * Writes what waits, and the open segment's footer; gives up on a disk that hangs. Then its
+     * memory and descriptor stay in use until the process ends.
+     */
+    @Override
+    public void close() {
+        closing = true;
+        active.forEach(RunRead::cancel);
+        for (int i = 0; i < READERS; i++) {
+            boolean _ = reads.offer(own -> {});
+        }
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSE_SECONDS);
+        boolean interrupted = false;
+        for (Thread thread : threads) {
+            try {
+                thread.join(Duration.ofNanos(Math.max(1, end - System.nanoTime())));
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        dropWrites();
+        if (running.get() == 0) {
+            segments.close();
+            volume.close();
+        } else {
+            LOG.error("{}: the disk hangs at the end; its memory stays in use", path);
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

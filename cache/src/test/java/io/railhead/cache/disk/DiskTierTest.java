@@ -1,0 +1,267 @@
+package io.railhead.cache.disk;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.railhead.cache.disk.DiskStats.NotKept;
+import io.railhead.cache.memory.LeakCheck;
+import io.railhead.os.DirectFile;
+import io.railhead.os.OsException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+
+final class DiskTierTest {
+    private static final int PAGE = TierRig.PAGE;
+
+    @RegisterExtension
+    final LeakCheck leaks = new LeakCheck();
+
+    @TempDir
+    Path folder;
+
+    private static byte[] bytes(int number) {
+        byte[] bytes = new byte[PAGE - number];
+        new Random(number).nextBytes(bytes);
+        return bytes;
+    }
+
+    private void write(TierRig rig, DiskTier tier, int number) {
+        long before = tier.stats().writtenPages();
+        assertThat(rig.offer(tier, number, bytes(number))).isTrue();
+        TierRig.await(() -> tier.stats().writtenPages() > before);
+    }
+
+    @Test
+    void aPageThatMemoryGaveUpIsReadFromDiskAndSoAfterARestart() {
+        TierRig rig = new TierRig(leaks, 0, "a");
+        DiskTier tier = rig.open();
+        write(rig, tier, 1);
+        assertThat(TierRig.read(tier, 1, PAGE - 1)).isEqualTo(bytes(1));
+        assertThat(TierRig.read(tier, 2, PAGE - 2)).isNull();
+        tier.close();
+        DiskTier again = rig.open();
+        assertThat(TierRig.read(again, 1, PAGE - 1)).isEqualTo(bytes(1));
+        assertThat(again.mayHold(TierRig.name(1, 0))).isTrue();
+        assertThat(again.mayHold(TierRig.name(2, 0))).isFalse();
+    }
+
+    @Test
+    void severalDisksShareThePages() {
+        TierRig rig = new TierRig(leaks, 0, "a", "b", "c");
+        DiskTier tier = rig.open();
+        for (int i = 1; i <= 12; i++) {
+            write(rig, tier, i);
+        }
+        tier.close();
+        DiskTier again = rig.open();
+        for (int i = 1; i <= 12; i++) {
+            assertThat(TierRig.read(again, i, PAGE - i)).isEqualTo(bytes(i));
+        }
+        for (FaultyDisk disk : rig.disks.values()) {
+            disk.failReads(true);
+        }
+        assertThat(TierRig.read(again, 1, PAGE - 1)).isNull();
+        assertThat(again.stats().errors()).isEqualTo(1);
+    }
+
+    @Test
+    void aDiskThatFailsIsLeftAloneAndTriedAgain() {
+        TierRig rig = new TierRig(leaks, 0, "a");
+        DiskTier tier = rig.open();
+        write(rig, tier, 1);
+        FaultyDisk disk = Objects.requireNonNull(rig.disks.get("a"));
+        disk.failReads(true);
+        for (int i = 0; i < 3; i++) {
+            assertThat(TierRig.read(tier, 1, PAGE - 1)).isNull();
+        }
+        assertThat(tier.stats().brokenVolumes()).isEqualTo(1);
+        assertThat(tier.held(TierRig.name(1, PAGE - 1)).holder(0)).isEqualTo(DiskTier.NOBODY);
+        assertThat(rig.offer(tier, 2, bytes(2))).isFalse();
+        assertThat(tier.stats().notKept()).containsEntry(NotKept.BROKEN, 1L);
+        disk.failReads(false);
+        TierRig.await(() -> tier.stats().brokenVolumes() == 0);
+        assertThat(TierRig.read(tier, 1, PAGE - 1)).isEqualTo(bytes(1));
+    }
+
+    @Test
+    void aWriteThatFailsLosesItsPageOnly() {
+        TierRig rig = new TierRig(leaks, 0, "a");
+        DiskTier tier = rig.open();
+        write(rig, tier, 1);
+        FaultyDisk disk = Objects.requireNonNull(rig.disks.get("a"));
+        disk.failWrites(true);
+        assertThat(rig.offer(tier, 2, bytes(2))).isTrue();
+        TierRig.await(() -> tier.stats().errors() == 1);
+        disk.failWrites(false);
+        TierRig.await(() -> tier.stats().queuedBytes() == 0);
+        assertThat(TierRig.read(tier, 2, PAGE - 2)).isNull();
+        write(rig, tier, 3);
+        assertThat(TierRig.read(tier, 1, PAGE - 1)).isEqualTo(bytes(1));
+        assertThat(TierRig.read(tier, 3, PAGE - 3)).isEqualTo(bytes(3));
+    }
+
+    @Test
+    void aHangingReadIsEndedAndItsBytesGoNowhere() {
+        TierRig rig = new TierRig(leaks, 0, "a");
+        DiskTier tier = rig.open();
+        write(rig, tier, 1);
+        FaultyDisk disk = Objects.requireNonNull(rig.disks.get("a"));
+        disk.hang();
+        // Twice as many as there are threads to read.
+        for (int i = 0; i < 16; i++) {
+            TierRig.Taken taken = new TierRig.Taken();
+            tier.read(0, TierRig.name(1, PAGE - 1), 0, 1, taken);
+            assertThat(taken.bytes()).isNull();
+        }
+        assertThat(tier.stats().hangs()).isPositive();
+        assertThat(tier.stats().brokenVolumes()).isEqualTo(1);
+        disk.goOn();
+        TierRig.await(() -> tier.stats().brokenVolumes() == 0);
+        assertThat(TierRig.read(tier, 1, PAGE - 1)).isEqualTo(bytes(1));
+    }
+
+    @Test
+    void aHangingDiskKeepsNoMoreMemoryThanTheQueue() {
+        TierRig rig = new TierRig(leaks, 0, "a");
+        DiskTier tier = rig.open();
+        write(rig, tier, 1);
+        long used = rig.memory.stats().usedBytes();
+        FaultyDisk disk = Objects.requireNonNull(rig.disks.get("a"));
+        disk.hang();
+        for (int i = 0; i < 40; i++) {
+            rig.offer(tier, 10 + i, bytes(10 + i));
+        }
+        assertThat(tier.stats().notKept().get(NotKept.QUEUE)).isEqualTo(32);
+        assertThat(rig.memory.stats().usedBytes() - used).isEqualTo(8L * PAGE);
+        TierRig.await(() -> tier.stats().brokenVolumes() == 1);
+        assertThat(rig.offer(tier, 99, bytes(99))).isFalse();
+        // The memory of the write under way stays leased until the disk has let go of it.
+        assertThat(rig.memory.stats().leases()).isPositive();
+        disk.goOn();
+        TierRig.await(() -> rig.memory.stats().leases() == 0);
+        TierRig.await(() -> tier.stats().brokenVolumes() == 0);
+    }
+
+    @Test
+    void closingDoesNotWaitForAHangingDisk() {
+        TierRig rig = new TierRig(leaks, 0, "a");
+        DiskTier tier = rig.open();
+        write(rig, tier, 1);
+        FaultyDisk disk = Objects.requireNonNull(rig.disks.get("a"));
+        disk.hang();
+        TierRig.Taken taken = new TierRig.Taken();
+        tier.read(0, TierRig.name(1, PAGE - 1), 0, 1, taken);
+        tier.close();
+        assertThat(taken.bytes()).isNull();
+        disk.goOn();
+    }
+
+    @Test
+    void aFullDiskTakesPagesTheSecondTime() {
+        TierRig rig = new TierRig(leaks, 0, "a");
+        DiskTier tier = rig.open();
+        int number = 0;
+        while (tier.stats().notKept().getOrDefault(NotKept.ONCE, 0L) == 0) {
+            rig.offer(tier, ++number, new byte[PAGE]);
+            TierRig.await(() -> tier.stats().queuedBytes() == 0);
+        }
+        assertThat(number).isGreaterThan(7 * (VolumeRig.SEGMENTS - 1));
+        assertThat(rig.offer(tier, number, new byte[PAGE])).isTrue();
+        TierRig.await(() -> tier.stats().queuedBytes() == 0);
+        assertThat(rig.offer(tier, number, new byte[PAGE])).isFalse();
+        assertThat(tier.stats().notKept()).containsEntry(NotKept.HELD, 1L);
+        assertThat(TierRig.read(tier, number, PAGE)).isEqualTo(new byte[PAGE]);
+    }
+
+    @Test
+    void aFullDiskIsWrittenAsTheBudgetAllows() {
+        TierRig rig = new TierRig(leaks, 24 * 20L * PAGE, "a");
+        DiskTier tier = rig.open();
+        int number = 0;
+        while (tier.stats().notKept().getOrDefault(NotKept.ONCE, 0L) == 0) {
+            rig.offer(tier, ++number, new byte[PAGE]);
+            TierRig.await(() -> tier.stats().queuedBytes() == 0);
+        }
+        long before = tier.stats().writtenPages();
+        for (int i = 0; i < 200; i++) {
+            int each = 1000 + i;
+            rig.offer(tier, each, new byte[PAGE]);
+            rig.offer(tier, each, new byte[PAGE]);
+            TierRig.await(() -> tier.stats().queuedBytes() == 0);
+        }
+        assertThat(tier.stats().writtenPages() - before).isBetween(1L, 21L);
+        assertThat(tier.stats().notKept().get(NotKept.BUDGET)).isGreaterThan(170);
+    }
+
+    @Test
+    void smallObjectsStayInMemory() {
+        TierRig rig = new TierRig(leaks, 0, "a");
+        DiskTier tier = rig.open();
+        assertThat(rig.offer(tier, 1, new byte[99])).isFalse();
+        assertThat(tier.stats().notKept()).containsEntry(NotKept.SMALL, 1L);
+    }
+
+    @Test
+    void aPageThatIsRefutedWhileItWaitsIsNotKept() {
+        TierRig rig = new TierRig(leaks, 0, "a");
+        DiskTier tier = rig.open();
+        FaultyDisk disk = Objects.requireNonNull(rig.disks.get("a"));
+        AtomicBoolean current = new AtomicBoolean(true);
+        disk.hang();
+        assertThat(rig.offer(tier, 1, bytes(1), current::get)).isTrue();
+        current.set(false);
+        disk.goOn();
+        TierRig.await(() -> tier.stats().queuedBytes() == 0);
+        assertThat(TierRig.read(tier, 1, PAGE - 1)).isNull();
+        assertThat(tier.stats().notKept()).containsEntry(NotKept.OVERTAKEN, 1L);
+    }
+
+    @Test
+    void aForgottenVersionIsNotFound() {
+        TierRig rig = new TierRig(leaks, 0, "a");
+        DiskTier tier = rig.open();
+        write(rig, tier, 1);
+        write(rig, tier, 2);
+        tier.forget(TierRig.name(1, PAGE - 1), 1);
+        assertThat(TierRig.read(tier, 1, PAGE - 1)).isNull();
+        assertThat(TierRig.read(tier, 2, PAGE - 2)).isEqualTo(bytes(2));
+    }
+
+    @Test
+    void aDiskOfSomebodyElseIsLeftOut() {
+        TierRig rig = new TierRig(leaks, 0, "a", "b");
+        FaultyDisk foreign = Objects.requireNonNull(rig.disks.get("a"));
+        foreign.content().fill((byte) 0x53);
+        DiskTier tier = rig.open();
+        assertThat(tier.stats().volumes()).isEqualTo(1);
+        write(rig, tier, 1);
+        assertThat(TierRig.read(tier, 1, PAGE - 1)).isEqualTo(bytes(1));
+    }
+
+    @Test
+    void aSecondGatewayIsRefusedTheFile() throws DiskRefusedException {
+        String path = folder.resolve("disk").toString();
+        DiskConfig config = new DiskConfig(List.of(path), DiskConfig.leastBytes(), 0, 100, PAGE,
+                8L * PAGE, TierRig.HANGS);
+        try {
+            DirectFile.open(path, 4096).close();
+        } catch (OsException e) {
+            assumeTrue(!DirectFile.isRefusedDirect(e), "O_DIRECT is refused here");
+        }
+        DiskTier tier = leaks.closing(DiskTier.open(config, System::nanoTime));
+        assertThat(tier.stats().volumes()).isEqualTo(1);
+        assertThatThrownBy(() -> DiskTier.check(config)).isInstanceOf(DiskRefusedException.class)
+                .hasMessage(path + ": another process uses it");
+        DiskTier second = leaks.closing(DiskTier.open(config, System::nanoTime));
+        assertThat(second.stats().volumes()).isZero();
+        tier.close();
+        DiskTier.check(config);
+    }
+}

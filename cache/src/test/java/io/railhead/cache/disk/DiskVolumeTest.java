@@ -1,0 +1,242 @@
+package io.railhead.cache.disk;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.railhead.os.OsException;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class DiskVolumeTest {
+    private FaultyDisk disk = new FaultyDisk(VolumeRig.SIZE);
+
+    /**
+     * Random writes, reads, closings and cuts, beside a set of what was written. What is read is
+     * right. What was sealed, and is not overwritten, is found after each restart.
+     */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
+    void itGivesOutOnlyWhatWasWritten(long seed) throws DiskRefusedException {
+        Random random = new Random(seed);
+        Set<Integer> written = new HashSet<>();
+        VolumeRig rig = new VolumeRig(disk);
+        int found = 0;
+        for (int step = 0; step < 4000; step++) {
+            int number = random.nextInt(400);
+            switch (random.nextInt(100)) {
+                case 0 -> rig = reopen(rig, true);
+                case 1 -> rig = reopen(rig, false);
+                case 2 -> {
+                    // The power fails in the middle of some write.
+                    disk.cutAfter(1 + random.nextInt(10));
+                    for (int i = 0; i < 10; i++) {
+                        int late = random.nextInt(400);
+                        written.add(late);
+                        rig.write(late);
+                    }
+                    disk = disk.copy();
+                    rig = reopen(rig, false);
+                }
+                default -> {
+                    if (random.nextBoolean()) {
+                        written.add(number);
+                        rig.write(number);
+                    }
+                    byte[] read = rig.read(number);
+                    if (read != null) {
+                        found++;
+                        assertThat(written).as("seed " + seed).contains(number);
+                        assertThat(read).as("seed " + seed)
+                                .isEqualTo(VolumeRig.bytes(number));
+                    }
+                }
+            }
+        }
+        assertThat(found).as("seed " + seed).isGreaterThan(100);
+        rig.close();
+    }
+
+    private VolumeRig reopen(VolumeRig rig, boolean orderly) throws DiskRefusedException {
+        if (orderly) {
+            rig.writer.seal();
+        }
+        rig.close();
+        return new VolumeRig(disk);
+    }
+
+    @Test
+    void everyPageOfASealedSegmentIsFoundAfterACrash() throws DiskRefusedException {
+        try (VolumeRig rig = new VolumeRig(disk)) {
+            for (int i = 0; i < 30; i++) {
+                assertThat(rig.write(4 * i)).isTrue();
+            }
+            assertThat(rig.writer.sealed.sum()).isEqualTo(4);
+        }
+        try (VolumeRig again = new VolumeRig(disk.copy())) {
+            // Seven pages of full length fit a segment.
+            for (int i = 0; i < 28; i++) {
+                assertThat(again.read(4 * i)).isEqualTo(VolumeRig.bytes(4 * i));
+            }
+            assertThat(again.read(4 * 28)).isNull();
+            assertThat(again.volume.superblock.epoch()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void theOldestSegmentGoesFirst() throws DiskRefusedException {
+        try (VolumeRig rig = new VolumeRig(disk)) {
+            int pages = 7 * VolumeRig.SEGMENTS;
+            for (int i = 0; i < pages; i++) {
+                rig.write(4 * i);
+            }
+            assertThat(rig.volume.isFull()).isFalse();
+            assertThat(rig.read(0)).isNotNull();
+            rig.write(4 * pages);
+            assertThat(rig.volume.isFull()).isTrue();
+            assertThat(rig.read(0)).isNull();
+            assertThat(rig.read(4 * 7)).isNotNull();
+            assertThat(rig.read(4 * pages)).isNotNull();
+            assertThat(rig.volume.index.size()).isEqualTo(pages - 7 + 1);
+        }
+    }
+
+    @Test
+    void noFlippedBitIsGivenOut() throws DiskRefusedException {
+        Random random = new Random(7);
+        for (int round = 0; round < 20; round++) {
+            disk = new FaultyDisk(VolumeRig.SIZE);
+            try (VolumeRig rig = new VolumeRig(disk)) {
+                for (int i = 0; i < 60; i++) {
+                    rig.write(i);
+                }
+                rig.writer.seal();
+            }
+            for (int i = 0; i < 500; i++) {
+                disk.flipBit(8L * (1 << 20)
+                        + random.nextLong(8 * VolumeRig.SEGMENTS * VolumeRig.SEGMENT));
+            }
+            try (VolumeRig rig = new VolumeRig(disk)) {
+                for (int i = 0; i < 60; i++) {
+                    byte[] read = rig.read(i);
+                    assertThat(read == null || Arrays.equals(read, VolumeRig.bytes(i))).isTrue();
+                }
+            }
+        }
+    }
+
+    @Test
+    void aFlippedBitDropsItsPageAlone() throws DiskRefusedException {
+        try (VolumeRig rig = new VolumeRig(disk)) {
+            rig.write(0);
+            rig.write(4);
+            disk.flipBit(8L * ((1 << 20) + 100));
+            assertThat(rig.read(0)).isNull();
+            assertThat(rig.volume.corrupt.sum()).isEqualTo(1);
+            assertThat(rig.volume.find(rig.identity(0))).isNull();
+            assertThat(rig.read(4)).isEqualTo(VolumeRig.bytes(4));
+        }
+    }
+
+    @Test
+    void aTornFooterDropsItsSegmentAlone() throws DiskRefusedException {
+        try (VolumeRig rig = new VolumeRig(disk)) {
+            for (int i = 0; i < 14; i++) {
+                rig.write(4 * i);
+            }
+            rig.writer.seal();
+            disk.flipBit(8 * (rig.volume.layout.footerAt(0) + 70));
+        }
+        try (VolumeRig rig = new VolumeRig(disk)) {
+            assertThat(rig.read(0)).isNull();
+            assertThat(rig.read(4 * 7)).isEqualTo(VolumeRig.bytes(4 * 7));
+            // Its segment is the next to be used.
+            rig.write(400);
+            assertThat(rig.volume.sequence(0)).isEqualTo(3);
+        }
+    }
+
+    @Test
+    void theDiskHasNoneOfTheMemoryBehindAShortPage() throws DiskRefusedException {
+        byte[] canary = "xxxxxxxx".getBytes(US_ASCII);
+        try (VolumeRig rig = new VolumeRig(disk)) {
+            for (int i = 0; i < 200; i++) {
+                byte[] bytes = new byte[1 + i * 80];
+                rig.write(i, bytes);
+            }
+            rig.writer.seal();
+        }
+        byte[] image = disk.content().toArray(JAVA_BYTE);
+        for (int at = 0; at + canary.length <= image.length; at++) {
+            assertThat(Arrays.equals(image, at, at + canary.length, canary, 0, canary.length))
+                    .as("at " + at)
+                    .isFalse();
+        }
+    }
+
+    @Test
+    void aPageThatWasRefutedMeanwhileIsNotKept() throws DiskRefusedException {
+        try (VolumeRig rig = new VolumeRig(disk)) {
+            rig.write(0);
+            Deque<Boolean> current = new ArrayDeque<>(java.util.List.of(true, false));
+            MemorySegment page = java.lang.foreign.Arena.ofAuto().allocate(4096, 4096);
+            boolean kept = rig.writer.write(rig.identity(1), 1, 0, java.util.List.of(page),
+                    current::pop);
+            assertThat(kept).isFalse();
+            assertThat(rig.volume.find(rig.identity(1))).isNull();
+            rig.writer.seal();
+        }
+        try (VolumeRig rig = new VolumeRig(disk)) {
+            assertThat(rig.read(0)).isNotNull();
+            assertThat(rig.volume.find(rig.identity(1))).isNull();
+        }
+    }
+
+    @Test
+    void aSegmentThatCannotBeWrittenIsLeftOut() throws DiskRefusedException {
+        try (VolumeRig rig = new VolumeRig(disk)) {
+            disk.failWrites(true);
+            assertThatThrownBy(() -> rig.write(0)).isInstanceOf(OsException.class);
+            disk.failWrites(false);
+            assertThat(rig.write(0)).isTrue();
+            assertThat(rig.volume.sequence(0)).isEqualTo(DiskVolume.UNUSABLE);
+            assertThat(rig.read(0)).isNotNull();
+        }
+    }
+
+    @Test
+    void objectsAreNamedAsLongAsASegmentHasThem() throws DiskRefusedException {
+        try (VolumeRig rig = new VolumeRig(disk)) {
+            rig.write(0);
+            long hash = rig.digest(0).objectHash();
+            assertThat(rig.volume.names.mayHold(hash)).isTrue();
+            assertThat(rig.volume.names.mayHold(rig.digest(4).objectHash())).isFalse();
+            for (int i = 1; i < 8 * VolumeRig.SEGMENTS; i++) {
+                rig.write(4 * i);
+            }
+            assertThat(rig.volume.names.mayHold(hash)).isFalse();
+        }
+    }
+
+    @Test
+    void namesThatRunTogetherAreDifferentPages() {
+        byte[] secret = new byte[32];
+        VersionName one = new VersionName("s", "n", "ab", "c", "", "e", "", 5);
+        VersionName other = new VersionName("s", "n", "a", "bc", "", "e", "", 5);
+        assertThat(one.digest(secret).page(0)).isNotEqualTo(other.digest(secret).page(0));
+        assertThat(one.digest(secret).page(0)).isNotEqualTo(one.digest(secret).page(1));
+        byte[] another = new byte[32];
+        another[0] = 1;
+        assertThat(one.digest(secret).page(0)).isNotEqualTo(one.digest(another).page(0));
+        assertThat(one.digest(secret).page(3)).isEqualTo(one.digest(secret).page(3));
+    }
+}

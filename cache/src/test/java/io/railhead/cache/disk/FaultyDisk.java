@@ -1,0 +1,135 @@
+package io.railhead.cache.disk;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.railhead.os.BlockFile;
+import io.railhead.os.OsException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/** A disk in memory that fails, hangs and forgets as it is told. Its bytes outlive its closing. */
+final class FaultyDisk implements BlockFile {
+    static final int EIO = 5;
+
+    final AtomicInteger hanging = new AtomicInteger();
+    private final MemorySegment bytes;
+    private volatile boolean failingReads;
+    private volatile boolean failingWrites;
+    private volatile @Nullable CountDownLatch hung;
+    /** Writes that are still done; then the power is cut. */
+    private final AtomicInteger writesLeft = new AtomicInteger(Integer.MAX_VALUE);
+
+    FaultyDisk(long size) {
+        this.bytes = Arena.ofAuto().allocate(size, BLOCK_BYTES);
+    }
+
+    private FaultyDisk(MemorySegment bytes) {
+        this(bytes.byteSize());
+        this.bytes.copyFrom(bytes);
+    }
+
+    /** Returns a disk with the bytes as they are now, as after a crash. */
+    FaultyDisk copy() {
+        return new FaultyDisk(bytes);
+    }
+
+    void failReads(boolean fail) {
+        failingReads = fail;
+    }
+
+    void failWrites(boolean fail) {
+        failingWrites = fail;
+    }
+
+    /** From now on, calls wait for {@link #goOn}. */
+    void hang() {
+        hung = new CountDownLatch(1);
+    }
+
+    void goOn() {
+        CountDownLatch latch = hung;
+        hung = null;
+        if (latch != null) {
+            latch.countDown();
+        }
+    }
+
+    /** After so many more writes, of which the last is torn, writes are forgotten. */
+    void cutAfter(int writes) {
+        writesLeft.set(writes);
+    }
+
+    void flipBit(long bit) {
+        long at = bit / Byte.SIZE;
+        byte mask = (byte) (1 << bit % Byte.SIZE);
+        bytes.set(JAVA_BYTE, at, (byte) (bytes.get(JAVA_BYTE, at) ^ mask));
+    }
+
+    MemorySegment content() {
+        return bytes;
+    }
+
+    @Override
+    public long bytes() {
+        return bytes.byteSize();
+    }
+
+    @Override
+    public void read(MemorySegment into, long at) {
+        check(into, at);
+        await();
+        if (failingReads) {
+            throw new OsException("pread: told to fail", EIO);
+        }
+        into.copyFrom(bytes.asSlice(at, into.byteSize()));
+    }
+
+    @Override
+    public void write(MemorySegment from, long at) {
+        check(from, at);
+        await();
+        if (failingWrites) {
+            throw new OsException("pwrite: told to fail", EIO);
+        }
+        int left = writesLeft.getAndUpdate(count -> Math.max(0, count - 1));
+        if (left > 0) {
+            long done = left == 1 ? from.byteSize() / 2 : from.byteSize();
+            MemorySegment.copy(from, 0, bytes, at, done);
+        }
+    }
+
+    /** Refuses what O_DIRECT refuses. */
+    private static void check(MemorySegment memory, long at) {
+        if (memory.address() % BLOCK_BYTES != 0 || memory.byteSize() % BLOCK_BYTES != 0
+                || at % BLOCK_BYTES != 0) {
+            throw new OsException("not aligned: " + memory + " at " + at, 22);
+        }
+    }
+
+    private void await() {
+        CountDownLatch latch = hung;
+        if (latch != null) {
+            hanging.incrementAndGet();
+            try {
+                latch.await();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            } finally {
+                hanging.decrementAndGet();
+            }
+        }
+    }
+
+    @Override
+    public void sync() {
+        if (failingWrites) {
+            throw new OsException("fdatasync: told to fail", EIO);
+        }
+    }
+
+    @Override
+    public void close() {}
+}

@@ -1,0 +1,106 @@
+package io.railhead.cache.disk;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.security.SecureRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class VolumeOpeningTest {
+    private final FaultyDisk disk = new FaultyDisk(VolumeRig.SIZE);
+    private final DiskLayout layout = VolumeRig.layout(VolumeRig.SIZE, VolumeRig.PAGE);
+    private final VolumeOpening opening = new VolumeOpening(disk, "disk", new SecureRandom());
+
+    @Test
+    void aBlankDiskBecomesAVolumeAndStaysIt() throws DiskRefusedException {
+        Superblock made = opening.open(layout);
+        Superblock again = opening.open(layout);
+        assertThat(again.volume()).isEqualTo(made.volume());
+        assertThat(again.secret()).isEqualTo(made.secret());
+        assertThat(again.epoch()).isEqualTo(2);
+    }
+
+    /** The places of an ext4's, an LVM's, a btrfs' signature, of a master boot record's end. */
+    @ParameterizedTest
+    @ValueSource(longs = {0, 510, 512, 0x438, 4086, 0x10040, VolumeRig.SIZE - 4096,
+            VolumeRig.SIZE - 512})
+    void aForeignSignatureIsRefusedUntilItIsGone(long at) throws DiskRefusedException {
+        disk.content().set(JAVA_BYTE, at, (byte) 0x53);
+        assertThatThrownBy(() -> opening.open(layout)).isInstanceOf(DiskRefusedException.class)
+                .hasMessageContaining("overwrite its first and last MiB");
+        assertThatThrownBy(() -> opening.check(layout)).isInstanceOf(DiskRefusedException.class);
+        assertThat(disk.content().get(JAVA_BYTE, at)).isEqualTo((byte) 0x53);
+        disk.content().fill((byte) 0);
+        assertThat(opening.open(layout).epoch()).isEqualTo(1);
+    }
+
+    @Test
+    void aFileSystemOverAVolumeIsRefusedToo() throws DiskRefusedException {
+        opening.open(layout);
+        disk.content().asSlice(0, 4096).fill((byte) 0);
+        disk.content().set(JAVA_BYTE, 0x438, (byte) 0x53);
+        assertThatThrownBy(() -> opening.open(layout)).isInstanceOf(DiskRefusedException.class);
+    }
+
+    @Test
+    void eitherSuperblockIsEnough() throws DiskRefusedException {
+        Superblock made = opening.open(layout);
+        disk.content().set(JAVA_BYTE, 40, (byte) ~disk.content().get(JAVA_BYTE, 40));
+        assertThat(opening.open(layout).volume()).isEqualTo(made.volume());
+        disk.content().asSlice(layout.secondSuperblockAt(), 4096).fill((byte) 0);
+        assertThat(opening.open(layout).volume()).isEqualTo(made.volume());
+    }
+
+    @Test
+    void twoDamagedSuperblocksDropThePages() throws DiskRefusedException {
+        Superblock made = opening.open(layout);
+        disk.content().set(JAVA_BYTE, 40, (byte) 99);
+        disk.content().set(JAVA_BYTE, layout.secondSuperblockAt() + 40, (byte) 99);
+        assertThat(opening.open(layout).volume()).isNotEqualTo(made.volume());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 2, 77})
+    void anotherFormatDropsThePages(int format) throws DiskRefusedException {
+        Superblock made = opening.open(layout);
+        disk.content().set(JAVA_INT_UNALIGNED, 8, format);
+        disk.content().set(JAVA_INT_UNALIGNED, layout.secondSuperblockAt() + 8, format);
+        Superblock opened = opening.open(layout);
+        assertThat(opened.volume()).isNotEqualTo(made.volume());
+        assertThat(opening.open(layout).volume()).isEqualTo(opened.volume());
+    }
+
+    @Test
+    void anotherPageSizeDropsThePages() throws DiskRefusedException {
+        Superblock made = opening.open(layout);
+        Superblock opened = opening.open(VolumeRig.layout(VolumeRig.SIZE, VolumeRig.PAGE / 2));
+        assertThat(opened.volume()).isNotEqualTo(made.volume());
+    }
+
+    @Test
+    void pagesOfAnEarlierVolumeAreNotFound() throws DiskRefusedException {
+        try (VolumeRig rig = new VolumeRig(disk)) {
+            rig.write(0);
+            rig.writer.seal();
+        }
+        disk.content().set(JAVA_BYTE, 40, (byte) 99);
+        disk.content().set(JAVA_BYTE, layout.secondSuperblockAt() + 40, (byte) 99);
+        try (VolumeRig rig = new VolumeRig(disk)) {
+            assertThat(rig.volume.index.size()).isZero();
+        }
+    }
+
+    @Test
+    void layoutsThatCannotWorkAreRefused() {
+        assertThatThrownBy(() -> DiskLayout.of(100 << 20, 1 << 16))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("volumeBytes must be at least");
+        assertThatThrownBy(() -> DiskLayout.of(17L << 40, 1 << 16))
+                .hasMessageContaining("at most 16 TiB");
+        assertThat(DiskLayout.of(10_000_000_000_000L, 1 << 18).segments()).isEqualTo(149_011);
+    }
+}

@@ -1,0 +1,91 @@
+package io.railhead.cache.disk;
+
+import io.railhead.os.BlockFile;
+import io.railhead.os.Mapping;
+import java.lang.foreign.MemorySegment;
+import java.security.SecureRandom;
+import java.util.List;
+import java.util.Random;
+import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
+
+/** A volume of small segments without threads, and pages whose bytes follow from their name. */
+final class VolumeRig implements AutoCloseable {
+    static final int PAGE = 16 << 10;
+    static final int SEGMENTS = 6;
+    static final long SEGMENT = 128 << 10;
+    static final int FOOTER = 8 << 10;
+    static final long SIZE = (1 << 20) + SEGMENTS * SEGMENT + 4096;
+
+    final DiskVolume volume;
+    final SegmentWriter writer;
+    private final Mapping memory = Mapping.anonymous(2L * PAGE);
+
+    VolumeRig(BlockFile file) throws DiskRefusedException {
+        volume = new DiskVolume(file,
+                new VolumeOpening(file, "disk", new SecureRandom()).open(layout(SIZE, PAGE)));
+        volume.recover(() -> false);
+        writer = new SegmentWriter(volume);
+    }
+
+    static DiskLayout layout(long size, int pageBytes) {
+        return new DiskLayout(size, SEGMENT, FOOTER, pageBytes);
+    }
+
+    static VersionName name(int number) {
+        return new VersionName("store", "account", "bucket", "key-" + number, "",
+                "\"etag-" + number + "\"", "", lengthOf(number));
+    }
+
+    /** Short pages, and some of full length. */
+    static int lengthOf(int number) {
+        return number % 4 == 0 ? PAGE : 1 + new Random(number).nextInt(PAGE);
+    }
+
+    static byte[] bytes(int number) {
+        byte[] bytes = new byte[lengthOf(number)];
+        new Random(~number).nextBytes(bytes);
+        return bytes;
+    }
+
+    VersionName.Digest digest(int number) {
+        return name(number).digest(volume.superblock.secret().bytes());
+    }
+
+    PageIdentity identity(int number) {
+        return digest(number).page(0);
+    }
+
+    boolean write(int number) {
+        return write(number, bytes(number));
+    }
+
+    boolean write(int number, byte[] bytes) {
+        // What stands behind the page in memory must not reach the disk.
+        MemorySegment page = memory.segment().asSlice(0, PAGE).fill((byte) 'x');
+        page.copyFrom(MemorySegment.ofArray(bytes));
+        CRC32C crc = new CRC32C();
+        crc.update(bytes);
+        return writer.write(identity(number), digest(number).objectHash(), (int) crc.getValue(),
+                List.of(page.asSlice(0, bytes.length)), () -> true);
+    }
+
+    /** Returns the page's bytes; null if they cannot be had. */
+    byte @Nullable [] read(int number) {
+        PageIdentity identity = identity(number);
+        DiskIndex.Place place = volume.find(identity);
+        MemorySegment into = memory.segment().asSlice(PAGE, PAGE);
+        return place == null
+                || volume.read(identity, place, into) != DiskVolume.Outcome.RIGHT
+                        ? null
+                        : into.asSlice(0, place.length())
+                                .toArray(java.lang.foreign.ValueLayout.JAVA_BYTE);
+    }
+
+    @Override
+    public void close() {
+        writer.close();
+        volume.close();
+        memory.close();
+    }
+}

@@ -1,0 +1,87 @@
+package io.railhead.gateway;
+
+import io.railhead.backend.BackendConfig;
+import io.railhead.cache.CacheConfig;
+import io.railhead.cache.ObjectCache;
+import io.railhead.cache.ObjectId;
+import io.railhead.cache.disk.DiskConfig;
+import io.railhead.cache.disk.DiskRefusedException;
+import io.railhead.cache.disk.DiskTier;
+import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.config.GatewayConfig.Disk;
+import java.net.URI;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Opens the disk tier, and tells it the stores' identities. */
+final class DiskOpening {
+    /** The most memory that pages waiting for disks may keep in use. */
+    private static final long MOST_QUEUED_BYTES = 256L << 20;
+    /** The part of the room for fills that these pages may take. */
+    private static final int QUEUED_PART = 4;
+
+    private DiskOpening() {}
+
+    /** Returns null if no disk is configured. Disks that cannot be used are left out. */
+    static ObjectCache.@Nullable Lower open(GatewayConfig config, LongSupplier nanoClock) {
+        Disk disk = config.cache().disk();
+        return disk == null
+                ? null
+                : new ObjectCache.Lower(
+                        DiskTier.open(diskConfig(config.cache(), disk), nanoClock),
+                        new StoreIdentities(config.backends())::of);
+    }
+
+    /** Throws unless the disks that are there could be used, or are in use by a gateway. */
+    static void requireUsable(GatewayConfig config) {
+        Disk disk = config.cache().disk();
+        if (disk == null) {
+            return;
+        }
+        try {
+            DiskTier.check(diskConfig(config.cache(), disk));
+        } catch (DiskRefusedException e) {
+            throw new IllegalArgumentException("cache.disk: " + e.getMessage(), e);
+        }
+    }
+
+    private static DiskConfig diskConfig(GatewayConfig.Cache cache, Disk disk) {
+        long usable = cache.memory().bytes() - cache.reserve().of(cache.memory().bytes());
+        long fills = usable - CacheConfig.cacheableBytes(usable, cache.run().bytes());
+        return new DiskConfig(disk.paths(), disk.size().bytes(), disk.writesPerDay().bytes(),
+                disk.minObject().bytes(), (int) cache.page().bytes(),
+                Math.max(cache.page().bytes(), Math.min(MOST_QUEUED_BYTES, fills / QUEUED_PART)),
+                DiskConfig.HANGS);
+    }
+
+    /**
+     * The identities of stores as they were configured at the start. A store that a reload added or
+     * pointed elsewhere marks its objects' namespaces by a number that means nothing after a
+     * restart, so these are not kept on disk.
+     */
+    private static final class StoreIdentities {
+        private final Map<String, String> byName = new HashMap<>();
+
+        StoreIdentities(Map<String, GatewayConfig.Store> stores) {
+            stores.forEach((name, store) -> byName.put(name, identity(store.backend())));
+        }
+
+        private static String identity(BackendConfig store) {
+            return store.endpoints()
+                    .stream()
+                    .map(URI::toString)
+                    .sorted()
+                    .collect(Collectors.joining(" ")) + " " + store.region();
+        }
+
+        @Nullable
+        String of(ObjectId id) {
+            return id.namespace().startsWith(OpenStores.LATER_ERA)
+                    ? null
+                    : byName.get(id.backend());
+        }
+    }
+}

@@ -1,0 +1,73 @@
+package io.railhead.gateway.config;
+
+import io.railhead.cache.disk.DiskConfig;
+import io.railhead.gateway.config.GatewayConfig.Disk;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Reads {@code cache.disk}. */
+final class DiskLoader {
+    private static final String WRITES = "a number of times the disks' size, such as 1 or 0.3, or"
+            + " a size such as 500GiB";
+
+    private DiskLoader() {}
+
+    /** Returns null if no disk is named. */
+    static @Nullable Disk load(Section section) throws ConfigException {
+        if (section.has("encrypt")) {
+            throw section.problem("encrypt", "is not there yet: encrypt the device below the"
+                    + " gateway, by LUKS or in the drive");
+        }
+        List<String> paths = section.texts("paths");
+        ByteCount size = section.bytes("size", "0");
+        ByteCount minObject = section.bytes("min_object", "16KiB");
+        long total = size.bytes() * paths.size();
+        ByteCount writes = section.value("writes_per_day", "1", text -> writes(text, total));
+        section.close();
+        if (paths.isEmpty()) {
+            return null;
+        }
+        for (String path : paths) {
+            requireUsable(section, Path.of(path));
+        }
+        if (new HashSet<>(paths).size() < paths.size()) {
+            throw section.problem("paths", "names a file or device twice");
+        }
+        if (size.bytes() < DiskConfig.leastBytes() || size.bytes() > DiskConfig.mostBytes()) {
+            throw section.problem("size", "must be from 130MiB to 16TiB: " + size);
+        }
+        return new Disk(paths, size, writes, minObject);
+    }
+
+    private static void requireUsable(Section section, Path path) throws ConfigException {
+        Path parent = path.getParent();
+        if (!path.isAbsolute() || parent == null) {
+            throw section.problem("paths", "must be absolute: " + path);
+        }
+        if (!Files.isDirectory(parent)) {
+            throw section.problem("paths", "no such folder: " + parent);
+        }
+        if (Files.isDirectory(path)) {
+            throw section.problem("paths", "is a folder, and must be a file or a device: " + path);
+        }
+    }
+
+    private static ByteCount writes(String text, long totalBytes) {
+        try {
+            double times = Double.parseDouble(text);
+            if (times >= 0 && times <= 100) {
+                return new ByteCount((long) (times * totalBytes));
+            }
+        } catch (NumberFormatException notANumber) {
+            try {
+                return ByteCount.parse(text);
+            } catch (IllegalArgumentException e) {
+                throw new IllegalArgumentException("'" + text + "' is not " + WRITES, e);
+            }
+        }
+        throw new IllegalArgumentException("'" + text + "' is not " + WRITES);
+    }
+}

@@ -1,0 +1,65 @@
+package io.railhead.gateway.metrics;
+
+import io.prometheus.client.Collector;
+import io.prometheus.client.CounterMetricFamily;
+import io.prometheus.client.GaugeMetricFamily;
+import io.railhead.cache.disk.DiskStats;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Supplier;
+
+/** Collects the counters of the disk tier at each scrape. */
+public final class DiskCollector extends Collector {
+    private final Supplier<DiskStats> stats;
+
+    public DiskCollector(Supplier<DiskStats> stats) {
+        this.stats = stats;
+    }
+
+    @Override
+    public List<MetricFamilySamples> collect() {
+        DiskStats now = stats.get();
+        GaugeMetricFamily volumes = new GaugeMetricFamily("railhead_disk_volumes",
+                "Files and devices of the disk tier in use: `working`, `recovering` (their pages are"
+                        + " not all known yet), `broken` (they fail or hang, and are left alone for"
+                        + " now).",
+                List.of("state"));
+        volumes.addMetric(List.of("working"), now.volumes() - now.brokenVolumes());
+        volumes.addMetric(List.of("recovering"), now.recoveringVolumes());
+        volumes.addMetric(List.of("broken"), now.brokenVolumes());
+        CounterMetricFamily pages = new CounterMetricFamily("railhead_disk_pages",
+                "Pages `read` from disk, `written` to it, or found `corrupt` there and dropped.",
+                List.of("result"));
+        pages.addMetric(List.of("read"), (double) now.readPages());
+        pages.addMetric(List.of("written"), (double) now.writtenPages());
+        pages.addMetric(List.of("corrupt"), (double) now.corruptPages());
+        CounterMetricFamily bytes = new CounterMetricFamily("railhead_disk_bytes",
+                "Bytes of pages read from and written to disk.", List.of("direction"));
+        bytes.addMetric(List.of("read"), (double) now.readBytes());
+        bytes.addMetric(List.of("written"), (double) now.writtenBytes());
+        CounterMetricFamily notKept = new CounterMetricFamily("railhead_disk_not_kept",
+                "Pages that memory gave up and that were not written, by reason.",
+                List.of("reason"));
+        now.notKept()
+                .forEach((reason, count) -> notKept.addMetric(
+                        List.of(reason.name().toLowerCase(Locale.ROOT)), (double) count));
+        CounterMetricFamily faults = new CounterMetricFamily("railhead_disk_faults",
+                "Calls of the disks that failed (`error`) or took too long (`hang`).",
+                List.of("kind"));
+        faults.addMetric(List.of("error"), (double) now.errors());
+        faults.addMetric(List.of("hang"), (double) now.hangs());
+        return List.of(volumes, pages, bytes, notKept, faults,
+                gauge("railhead_disk_capacity_bytes", "Size of the files and devices in use.",
+                        now.capacityBytes()),
+                gauge("railhead_disk_cached_pages", "Pages held on disk.", now.pages()),
+                gauge("railhead_disk_index_bytes",
+                        "Memory that the index of pages on disk takes, outside the heap.",
+                        now.indexBytes()),
+                gauge("railhead_disk_queued_bytes", "Memory of pages that wait to be written.",
+                        now.queuedBytes()));
+    }
+
+    private static GaugeMetricFamily gauge(String name, String help, long value) {
+        return new GaugeMetricFamily(name, help, (double) value);
+    }
+}
