@@ -87,6 +87,9 @@ class Place:
         """Other ones after a restart, of the pod or of its container."""
         return sorted((pod["metadata"]["uid"], pod["status"]["containerStatuses"][0]["restartCount"]) for pod in self.pods())
 
+    def images(self):
+        return {pod["spec"]["containers"][0]["image"] for pod in self.pods()}
+
     def endpoint(self, scheme="http"):
         """The Service's address; it holds on nodes and in pods."""
         spec = self.get("service", WORKLOAD)["spec"]
@@ -362,6 +365,29 @@ def upgrade_and_rollback(place):
     place.helm("rollback", RELEASE, "1", "--wait", "--timeout", "120s")
     require(place.identities() != before, "the rollback restarted nothing")
     require(on_node(place, cache) == "REVALIDATED", "the rollback did not bring the rules back")
+
+
+@test
+def upgrade_from_release(place):
+    """Two gateways of the release before become this version by its chart, and are brought back, under load: no request fails."""
+    if place.cluster.before is None:
+        raise LeftOut("no release before was named: --before DIST")
+    chart = next(iter(sorted(place.cluster.before.glob("railhead-*.tgz"))), None)
+    require(chart, f"{place.cluster.before} has no chart")
+    example = HOME / "deploy/upgrade" / "0.1.0" / "values/laptop-values.yaml"
+    place.helm("install", RELEASE, chart, "--values", example, "--set", "replicas=2,image.tag=before", "--wait", "--timeout", "90s")
+    require(place.images() == {"railhead:before"}, str(place.images()))
+    with place.load() as load:
+        for words, image in ((["upgrade", RELEASE, CHART, "--values", example, "--set", "replicas=2"], image_name()),
+                             (["rollback", RELEASE, "1"], "railhead:before")):
+            before = place.identities()
+            begun = time.monotonic()
+            place.helm(*words, "--wait", "--timeout", "150s")
+            place.kubectl("rollout", "status", f"statefulset/{WORKLOAD}", "--timeout=120s")
+            require(place.images() == {image} and not set(before) & set(place.identities()), f"{words[0]}: {place.images()}")
+            place.figures[f"{words[0]}_seconds"] = round(time.monotonic() - begun, 1)
+    place.figures["load"] = load.result
+    load.require_none_failed()
 
 
 def answers_with(place, pair, scheme="http"):
@@ -817,7 +843,8 @@ def main():
     folder = os.environ["RAILHEAD_CLUSTER_FOLDER"]
     status = 1
     try:
-        with Cluster(folder, os.environ["RAILHEAD_CLUSTER_PROGRAMS"], os.environ["RAILHEAD_CLUSTER_IMAGE"]) as cluster:
+        with Cluster(folder, os.environ["RAILHEAD_CLUSTER_PROGRAMS"], os.environ["RAILHEAD_CLUSTER_IMAGE"],
+                     os.environ["RAILHEAD_CLUSTER_BEFORE"]) as cluster:
             store = S3(cluster.store, STORE_KEYS)
             store.request("PUT", f"/{BUCKET}")
             seed(store, BUCKET)
