@@ -30,7 +30,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Messages of releases before, kept in {@code deploy/upgrade}, mean the same to today's version. */
+/**
+ * Messages of releases before, kept in {@code deploy/upgrade}, mean the same to today's version.
+ */
 final class KeptChannelTest {
     private static final Path KEPT = Path.of("..", "deploy", "upgrade");
     private static final Pattern REASON = Pattern.compile("(\\d+) ([a-z ]+)");

@@ -39,7 +39,8 @@ class NativeChannelPageTest {
         ByteBuffer message = message();
         ChannelPage.REQUESTS.forEach(
                 request -> assertThat(RequestCodec.tryEncode(request, message)).isTrue());
-        assertThat(dump(finished(message, MessageHeader.REQUESTS))).isEqualTo(page.block("requests"));
+        assertThat(dump(finished(message, MessageHeader.REQUESTS)))
+                .isEqualTo(page.block("requests"));
         ByteBuffer said = page.bytes("requests");
         RequestView view = new RequestView();
         int at = MessageHeader.BYTES;
@@ -53,7 +54,8 @@ class NativeChannelPageTest {
     @Test
     void theAnswersAreAsTheyAreEncoded() throws IOException {
         ByteBuffer message = message();
-        ChannelPage.ANSWERS.forEach(answer -> assertThat(AnswerCodec.tryEncode(answer, message)).isTrue());
+        ChannelPage.ANSWERS
+                .forEach(answer -> assertThat(AnswerCodec.tryEncode(answer, message)).isTrue());
         assertThat(dump(finished(message, MessageHeader.ANSWERS))).isEqualTo(page.block("answers"));
         ByteBuffer said = page.bytes("answers").position(MessageHeader.BYTES);
         for (Answer answer : ChannelPage.ANSWERS) {
@@ -70,9 +72,15 @@ class NativeChannelPageTest {
         HexFormat hex = HexFormat.of();
         assertThat(page.text()).contains("session key   " + hex.formatHex(key),
                 "client proof  " + hex.formatHex(
-                        SessionKey.clientProof(key, ChannelPage.ID, ChannelPage.CLIENT_NONCE, ChannelPage.SERVER_NONCE).bytes()),
+                        SessionKey
+                                .clientProof(key, ChannelPage.ID, ChannelPage.CLIENT_NONCE,
+                                        ChannelPage.SERVER_NONCE)
+                                .bytes()),
                 "server proof  " + hex.formatHex(
-                        SessionKey.serverProof(key, ChannelPage.ID, ChannelPage.CLIENT_NONCE, ChannelPage.SERVER_NONCE).bytes()));
+                        SessionKey
+                                .serverProof(key, ChannelPage.ID, ChannelPage.CLIENT_NONCE,
+                                        ChannelPage.SERVER_NONCE)
+                                .bytes()));
     }
 
     @Test
