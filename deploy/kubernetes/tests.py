@@ -27,7 +27,7 @@ RELEASE = "rack1"
 WORKLOAD = "rack1-railhead"
 READY_SECONDS = 20
 # Of a load that says something, also on a machine that has much else to do.
-FEWEST = 50
+FEWEST = 20
 BUCKET = "bucket"
 STORE = "http://minio.default.svc:9000"
 # In place of a production rack's sizes and store.
