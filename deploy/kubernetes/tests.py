@@ -25,6 +25,7 @@ CHART = HOME / "helm/railhead"
 RESULTS = HOME / "target/kubernetes"
 RELEASE = "rack1"
 WORKLOAD = "rack1-railhead"
+# On an idle machine; a busy one has as much longer as it has processes waiting.
 READY_SECONDS = 20
 # Of a load that says something, also on a machine that has much else to do.
 FEWEST = 20
@@ -181,11 +182,17 @@ def certificate(place, name):
     return cert, key
 
 
+def busy():
+    """1 where each processor has one process to run, and two for what a cluster does beside; more where there are more."""
+    return max(1.0, os.getloadavg()[0] / (3 * os.cpu_count()))
+
+
 def install_and_test(place, example, *words):
     """The release is ready soon, and `helm test` passes, with and without logs, and again."""
     seconds = place.install(example, *words)
     place.figures["ready_seconds"] = seconds
-    require(seconds <= READY_SECONDS, f"ready in {seconds} s, more than {READY_SECONDS}")
+    most = round(READY_SECONDS * busy(), 1)
+    require(seconds <= most, f"ready in {seconds} s, more than {most}")
     require("Phase:          Succeeded" in place.helm("test", RELEASE), "helm test")
     require("POD LOGS:" in place.helm("test", RELEASE, "--logs"), "helm test --logs")
 
@@ -704,6 +711,7 @@ def used_memory(place, pod):
 
 
 DRAINS = "Readiness probe failed: HTTP probe failed with statuscode: 503"
+TOO_BUSY = "context deadline exceeded"
 
 
 @test
@@ -719,7 +727,8 @@ def quiet(place):
     place.kubectl("scale", f"statefulset/{WORKLOAD}", "--replicas=0")
     await_true(lambda: not place.pods(), "no gateway", 90)
     warnings = [f"{event['reason']}: {event['message']} ({event.get('count')})" for event in place.get("events")["items"]
-                if event["type"] == "Warning" and not event["message"].startswith(("Startup probe failed", DRAINS))]
+                if event["type"] == "Warning" and not event["message"].startswith(("Startup probe failed", DRAINS))
+                and not (busy() > 1 and TOO_BUSY in event["message"])]
     require(not warnings, "; ".join(warnings))
 
 
