@@ -383,7 +383,7 @@ def upgrade_from_release(place):
         raise LeftOut("no release before was named: --before DIST")
     chart = next(iter(sorted(place.cluster.before.glob("railhead-*.tgz"))), None)
     require(chart, f"{place.cluster.before} has no chart")
-    example = HOME / "deploy/upgrade" / "0.1.0" / "values/laptop-values.yaml"
+    example = max((HOME / "deploy/upgrade").glob("*/values/laptop-values.yaml"))
     place.helm("install", RELEASE, chart, "--values", example, "--set", "replicas=2,image.tag=before", "--wait", "--timeout", "90s")
     require(place.images() == {"railhead:before"}, str(place.images()))
     with place.load() as load:
