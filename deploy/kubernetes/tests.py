@@ -711,7 +711,8 @@ def used_memory(place, pod):
 
 
 DRAINS = "Readiness probe failed: HTTP probe failed with statuscode: 503"
-TOO_BUSY = "context deadline exceeded"
+# On a busy machine a probe also comes too late, or to a gateway that has just ended.
+ON_A_BUSY_MACHINE = "context deadline exceeded", "connection refused"
 
 
 @test
@@ -728,7 +729,8 @@ def quiet(place):
     await_true(lambda: not place.pods(), "no gateway", 90)
     warnings = [f"{event['reason']}: {event['message']} ({event.get('count')})" for event in place.get("events")["items"]
                 if event["type"] == "Warning" and not event["message"].startswith(("Startup probe failed", DRAINS))
-                and not (busy() > 1 and TOO_BUSY in event["message"])]
+                and not (busy() > 1 and event["message"].startswith("Readiness probe failed")
+                         and any(each in event["message"] for each in ON_A_BUSY_MACHINE))]
     require(not warnings, "; ".join(warnings))
 
 
