@@ -9,12 +9,13 @@ COPY . .
 RUN --mount=type=cache,target=/root/.m2 mvn -B -q -DskipTests -pl cli -am package
 RUN /usr/lib/jvm/java-25-openjdk-*/bin/jlink --output /image/opt/java \
     --add-modules "$(grep -v '^#' deploy/image/modules | paste -sd,)" \
-    --compress=zip-6 --strip-java-debug-attributes --no-header-files --no-man-pages
+    --compress=zip-0 --strip-java-debug-attributes --no-header-files --no-man-pages
 # Netty's library lies where the JVM looks for it: Netty would unpack it into /tmp, where nothing can be run.
 RUN mkdir -p /image/opt/railhead/classpath /image/opt/railhead/libs /image/usr/lib /image/etc/railhead /unpacked \
     && cp railhead LICENSE NOTICE /image/opt/railhead/ \
-    && cp cli/target/cli-*.jar /image/opt/railhead/classpath/ \
-    && cp cli/target/lib/*.jar /image/opt/railhead/libs/ \
+    && mkdir /cli && cp cli/target/cli-*.jar /cli \
+    && /usr/lib/jvm/java-25-openjdk-*/bin/java deploy/image/StoreJars.java /cli /image/opt/railhead/classpath \
+    && /usr/lib/jvm/java-25-openjdk-*/bin/java deploy/image/StoreJars.java cli/target/lib /image/opt/railhead/libs \
     && cd /unpacked \
     && /usr/lib/jvm/java-25-openjdk-*/bin/jar xf \
         /src/cli/target/lib/netty-transport-native-epoll-*-linux-"$(uname -m | sed s/aarch64/aarch_64/)".jar \

@@ -29,6 +29,7 @@ STORE_PORT = 8080
 STORE_KEYS = ("minioadmin", "minioadmin")
 START_SECONDS = 180
 PAUSE_IMAGE = "railhead.invalid/pause:1"
+BEFORE_IMAGE = "docker.io/library/railhead:before"
 
 # Each has its own /run, /var/lib and /var/log, so that programs find their usual places. The kubelet would set these of the
 # kernel for the whole machine: it finds them set as it wants.
@@ -183,7 +184,9 @@ class Node:
 class Cluster:
     """Of two nodes; `with` starts it."""
 
-    def __init__(self, folder, programs, image, say=print):
+    def __init__(self, folder, programs, image, before=None, say=print):
+        """`before` is the folder of the release before, if there is one."""
+        self.before = Path(before) if before else None
         self.folder, self._programs, self.image = Path(folder), Path(programs), Path(image).resolve()
         self.group = self.folder.name
         self.processes = rack.Processes(self.folder)
@@ -280,6 +283,8 @@ class Cluster:
                 if other is not node:
                     out(node.inside("ip", "route", "add", other.pods, "via", other.address))
             node.start()
+        if self.before:
+            self._import_before()
         pause = self._pause_image()
         imports = [(tar, node.import_image(tar)) for tar in (pause, self.image) for node in self.nodes]
         for tar, process in imports:
@@ -289,6 +294,19 @@ class Cluster:
         self.kubectl("wait", "--for=create", *[f"node/{node.name}" for node in self.nodes], "--timeout=60s")
         self.kubectl("wait", "--for=condition=Ready", "node", "--all", "--timeout=90s")
         self.kubectl("wait", "--for=create", "serviceaccount/default", "--timeout=60s")
+
+    def _import_before(self):
+        """Under the tag `before`: its own may be this version's, too, which is imported after it."""
+        tar = next(iter(sorted(self.before.glob(f"railhead-*-linux-{_architecture()}.oci.tar"))), None)
+        if tar is None:
+            raise Failed(f"{self.before} has no image for {_architecture()}")
+        with tarfile.open(tar) as archive:
+            name = "docker.io/library/" + json.load(archive.extractfile("manifest.json"))[0]["RepoTags"][0]
+        for node in self.nodes:
+            said, _ = (process := node.import_image(tar)).communicate(timeout=START_SECONDS)
+            if process.returncode:
+                raise Failed(f"containerd does not take {tar}: {said}")
+            out(node.inside("ctr", "-n", "k8s.io", "images", "tag", name, BEFORE_IMAGE))
 
     def _pause_image(self):
         """One static program."""

