@@ -49,7 +49,7 @@ final class StoreAttempt implements StoreExchange, ConnectionPool.Abortable {
         this.counters = counters;
     }
 
-    /** What a store may act on: a request with a body needs its body. */
+    /** The part of the request that was sent: with a body, a store acts on the body only. */
     private enum Sent {
         NOTHING,
         SOME,
