@@ -33,7 +33,10 @@ final class ResponseBody implements Body {
     private final long idleNanos;
     private final Counters counters;
     private final AtomicBoolean taken = new AtomicBoolean();
-    /** Bytes that came before they were wanted: of one read from the socket at most. */
+    /**
+     * Bytes that came before they were wanted: of one read, or all that the kernel had received
+     * when the store closed its end.
+     */
     private final Queue<ByteBuffer> held = new ArrayDeque<>();
     private @Nullable Reader reader;
     private @Nullable BackendException failure;
@@ -121,7 +124,7 @@ final class ResponseBody implements Body {
         }
         passing = true;
         while (to != null && !over && !held.isEmpty() && to.wantsBytes()) {
-            to.take(held.remove());
+            to.take(held.remove()); // never throws
         }
         passing = false;
         if (to != null && !over && whole && held.isEmpty()) {
@@ -224,6 +227,14 @@ final class ResponseBody implements Body {
         }
     }
 
+    private void attempt(Runnable step) {
+        try {
+            step.run();
+        } catch (RuntimeException | Error e) {
+            thrown(e);
+        }
+    }
+
     private void watch(long nanos) {
         watchdog = connection.eventLoop()
                 .schedule(this::look, nanos, TimeUnit.NANOSECONDS);
@@ -262,7 +273,8 @@ final class ResponseBody implements Body {
             try {
                 return over ? null : sink.room();
             } catch (RuntimeException | Error e) {
-                thrown(e);
+                // Later: the channel is about to read, and must not close under it.
+                connection.eventLoop().execute(() -> thrown(e));
                 return null;
             }
         }
@@ -279,14 +291,6 @@ final class ResponseBody implements Body {
         @Override
         public void complete() {
             attempt(sink::complete);
-        }
-
-        private void attempt(Runnable step) {
-            try {
-                step.run();
-            } catch (RuntimeException | Error e) {
-                thrown(e);
-            }
         }
 
         @Override
@@ -307,12 +311,16 @@ final class ResponseBody implements Body {
 
         void begin() {
             begun = true;
-            subscriber.onSubscribe(this);
+            attempt(() -> subscriber.onSubscribe(this));
         }
 
         @Override
         public void request(long n) {
             onEventLoop(() -> {
+                if (n <= 0) {
+                    thrown(new IllegalArgumentException("demand must be > 0: " + n));
+                    return;
+                }
                 boolean more = demand == 0;
                 demand = demand + n < 0 ? Long.MAX_VALUE : demand + n;
                 if (more && !over) {
@@ -334,12 +342,12 @@ final class ResponseBody implements Body {
         @Override
         public void take(ByteBuffer bytes) {
             demand -= demand == Long.MAX_VALUE ? 0 : 1;
-            subscriber.onNext(bytes);
+            attempt(() -> subscriber.onNext(bytes));
         }
 
         @Override
         public void complete() {
-            subscriber.onComplete();
+            attempt(subscriber::onComplete);
         }
 
         @Override

@@ -39,6 +39,8 @@ final class StoreAttempt implements StoreExchange, ConnectionPool.Abortable {
     private final AtomicReference<Sent> sent = new AtomicReference<>(Sent.NOTHING);
     private volatile @Nullable StoreConnection connection;
     private @Nullable ResponseBody responseBody;
+    /** A response that is complete with its head, until the connection is free. */
+    private @Nullable BackendResponse bodyless;
 
     StoreAttempt(RequestEncoder.Message message, StoreEndpoint storeEndpoint, Duration idleTimeout,
             ConnectionPool connectionPool, Counters counters) {
@@ -163,7 +165,7 @@ final class StoreAttempt implements StoreExchange, ConnectionPool.Abortable {
             throw new IllegalStateException("a response without a connection");
         }
         if (isWithoutBody(head)) {
-            answer.complete(answer(head, FixedBody.EMPTY));
+            bodyless = answer(head, FixedBody.EMPTY);
             return;
         }
         if (head.status().codeClass() == HttpStatusClass.SUCCESS
@@ -221,9 +223,12 @@ final class StoreAttempt implements StoreExchange, ConnectionPool.Abortable {
     public void end() {
         if (responseBody != null) {
             responseBody.complete();
-        } else {
-            finish();
+            return;
         }
+        if (bodyless != null) {
+            answer.complete(bodyless);
+        }
+        finish();
     }
 
     @Override

@@ -31,7 +31,6 @@ import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.RejectedExecutionException;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
@@ -136,21 +135,20 @@ final class Connector implements EndpointPool.Opener {
         }
 
         void connect(int number) {
-            InetSocketAddress address = new InetSocketAddress(addresses.get(number), port);
             CompletableFuture<StoreConnection> connected = new CompletableFuture<>();
             var _ = connected.whenComplete((connection, failure) -> {
                 if (failure == null) {
                     pool.opened(connection, exchange);
-                } else if (number + 1 < addresses.size() && !exchange.isOver()) {
+                } else if (number + 1 < addresses.size()) {
                     connect(number + 1);
                 } else {
                     pool.refused(exchange, failure);
                 }
             });
             try {
-                connect(address, connected);
-            } catch (RejectedExecutionException e) {
-                connected.completeExceptionally(e); // closing
+                connect(new InetSocketAddress(addresses.get(number), port), connected);
+            } catch (RuntimeException | Error e) {
+                connected.completeExceptionally(e); // perhaps the client is closing
             }
         }
 
@@ -204,7 +202,9 @@ final class Connector implements EndpointPool.Opener {
                 if (tls != null && isEncrypted(endpoint)) {
                     made.encrypted();
                     encryption = tls.newHandler(channel.alloc(), host(endpoint), port(endpoint));
-                    encryption.setHandshakeTimeoutMillis(TLS_TIMEOUT.toMillis());
+                    // With a tunnel the time runs from its beginning.
+                    encryption.setHandshakeTimeoutMillis(
+                            TLS_TIMEOUT.toMillis() + (tunnel == null ? 0 : timeoutMillis));
                     channel.pipeline().addLast(encryption);
                 }
                 channel.pipeline().addLast(decoder, new HttpRequestEncoder(), made);

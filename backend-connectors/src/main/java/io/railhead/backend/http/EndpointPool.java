@@ -121,14 +121,20 @@ final class EndpointPool {
     /** Takes a new connection, which its exchange uses first. */
     void opened(StoreConnection connection, StoreExchange exchange) {
         all.add(connection);
+        if (!connection.isOpen()) {
+            closed(connection); // its end may have been noted before it was known here
+        }
         connection.start(exchange);
     }
 
     /** Notes that no connection came about. */
     void refused(StoreExchange exchange, Throwable cause) {
         open.decrementAndGet();
-        exchange.failed(cause);
-        serve();
+        try {
+            exchange.failed(cause);
+        } finally {
+            serve();
+        }
     }
 
     /** Takes a connection back that is free. */

@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.DefaultMaxMessagesRecvByteBufAllocator;
+import io.netty.util.UncheckedBooleanSupplier;
 import java.nio.ByteBuffer;
 
 /**
@@ -32,6 +33,11 @@ final class ReceiveBuffers extends DefaultMaxMessagesRecvByteBufAllocator {
             @Override
             public int guess() {
                 return connection.isInBody() ? PIECE_BYTES : HEAD_BYTES;
+            }
+
+            @Override
+            public boolean continueReading(UncheckedBooleanSupplier maybeMoreData) {
+                return super.continueReading(maybeMoreData) || connection.mustLookBehind();
             }
 
             @Override

@@ -179,6 +179,14 @@ public final class StoreConnection extends ChannelInboundHandlerAdapter {
     }
 
     /**
+     * Returns whether one more read is needed: the last one had room for no byte behind the body,
+     * so none was checked.
+     */
+    boolean mustLookBehind() {
+        return ended && landing;
+    }
+
+    /**
      * Returns memory of the exchange for the next read, at most as long as the rest of the body;
      * null if there is none.
      */
@@ -302,6 +310,10 @@ public final class StoreConnection extends ChannelInboundHandlerAdapter {
             finish();
         } else if (answering) {
             readOn();
+        } else if (!early.isEmpty()) {
+            channel.config().setAutoRead(false); // no more is held back than one read's messages
+        } else if (current == null && decoder.hasBegun()) {
+            close();
         }
     }
 
@@ -378,10 +390,13 @@ public final class StoreConnection extends ChannelInboundHandlerAdapter {
         if (ended) {
             finish();
         }
-        fail(new IOException(answering
-                ? "connection closed in the middle of an answer"
-                : "connection closed before an answer"));
-        pool.closed(this);
+        try {
+            fail(new IOException(answering
+                    ? "connection closed in the middle of an answer"
+                    : "connection closed before an answer"));
+        } finally {
+            pool.closed(this);
+        }
     }
 
     @Override

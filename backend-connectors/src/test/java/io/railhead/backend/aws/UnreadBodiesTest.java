@@ -3,6 +3,7 @@ package io.railhead.backend.aws;
 import static io.railhead.backend.aws.ScriptedBackend.Options.USUAL;
 import static io.railhead.backend.aws.ScriptedBackend.calls;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.railhead.backend.BackendException;
 import io.railhead.backend.Headers;
@@ -24,7 +25,7 @@ class UnreadBodiesTest {
     private static final byte[] SOME = new byte[50_000];
 
     /** Takes so many buffers. */
-    private static final class Reader implements Subscriber<ByteBuffer> {
+    private static class Reader implements Subscriber<ByteBuffer> {
         final CompletableFuture<Void> over = new CompletableFuture<>();
         private final long demand;
         final CompletableFuture<Subscription> subscribed = new CompletableFuture<>();
@@ -147,7 +148,44 @@ class UnreadBodiesTest {
         }
     }
 
-    /** The SDK keeps such an answer outside its connection, whose end it does not hear of. */
+    /** Its place at the store must not be lost. */
+    @Test
+    void whereTheReaderThrows() {
+        try (ScriptedStore store = new ScriptedStore(
+                Script.answer("HTTP/1.1 200 OK\r\nContent-Length: 50000", SOME));
+                AwsBackend backend = ScriptedBackend.over(USUAL, store)) {
+            for (int i = 0; i < 4; i++) {
+                Reader reader = new Reader(0) {
+                    @Override
+                    public void onNext(ByteBuffer buffer) {
+                        throw new NoSuchFieldError("planted");
+                    }
+                };
+                body(backend).subscribe(reader);
+                reader.subscribed.join().request(1);
+                assertThatThrownBy(reader.over::join).hasCauseInstanceOf(NoSuchFieldError.class);
+            }
+            ScriptedBackend.await(backend::isIdle);
+        }
+        BufferLeaks.assertNone();
+    }
+
+    @Test
+    void whereTheReaderDemandsNothing() {
+        try (ScriptedStore store = new ScriptedStore(
+                Script.answer("HTTP/1.1 200 OK\r\nContent-Length: 50000", SOME));
+                AwsBackend backend = ScriptedBackend.over(USUAL, store)) {
+            Reader reader = new Reader(0);
+            body(backend).subscribe(reader);
+            reader.subscribed.join().request(0);
+            assertThatThrownBy(reader.over::join)
+                    .hasCauseInstanceOf(IllegalArgumentException.class);
+            ScriptedBackend.await(backend::isIdle);
+        }
+        BufferLeaks.assertNone();
+    }
+
+    /** The connection is free by then, and its end is not the body's. */
     @Test
     void whereTheBackendIsClosedBehindAWholeAnswer() {
         for (int demand = -1; demand < 2; demand++) {

@@ -211,6 +211,62 @@ class StoreConnectionTest {
         assertThat(answers).containsExactly("200 " + "x".repeat(20) + "[40]");
     }
 
+    /** A read of the body's last bytes has no room for others, which would be the next response. */
+    @Test
+    void aBodyThatLandedIsLookedBehind() {
+        Exchange exchange = new Exchange(request(HttpMethod.GET));
+        exchange.room = ByteBuffer.allocateDirect(100);
+        pool.acquire(exchange);
+        StoreConnection connection = channel.pipeline().get(StoreConnection.class);
+        receive("HTTP/1.1 200 OK\r\nContent-Length: 60\r\n\r\n" + "x".repeat(20));
+        assertThat(connection.room()).isNotNull();
+        assertThat(connection.mustLookBehind()).isFalse();
+        var _ = channel
+                .writeOneInbound(Unpooled.copiedBuffer("y".repeat(40), StandardCharsets.US_ASCII));
+        assertThat(connection.mustLookBehind()).isTrue();
+        assertThat(connection.room()).isNull();
+        assertThat(connection.mustLookBehind()).isFalse();
+        channel.flushInbound();
+        assertThat(answers).hasSize(1);
+    }
+
+    @Test
+    void aConnectionThatClosedBeforeItWasKnownTakesNoPlace() {
+        List<StoreExchange> opening = new ArrayList<>();
+        EndpointPool one = new EndpointPool(STORE, 1, (_, _, exchange) -> opening.add(exchange));
+        Exchange exchange = new Exchange(request(HttpMethod.GET));
+        one.acquire(exchange);
+        EmbeddedChannel dead = new EmbeddedChannel();
+        StoreConnection connection = new StoreConnection(one, dead, new ResponseDecoder());
+        dead.pipeline().addLast(connection);
+        var _ = dead.close();
+        one.opened(connection, exchange);
+        assertThat(opening).containsExactly(exchange, exchange);
+    }
+
+    @Test
+    void noMoreIsHeldBackThanHasBeenRead() {
+        Exchange exchange = new Exchange(request(HttpMethod.DELETE));
+        Endless body = new Endless();
+        exchange.body = body;
+        pool.acquire(exchange);
+        receive("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n0123456789");
+        assertThat(channel.config().isAutoRead()).isFalse();
+        requireNonNull(body.subscriber).onComplete();
+        channel.runPendingTasks();
+        assertThat(channel.config().isAutoRead()).isTrue();
+        receive("abcdefghij");
+        assertThat(answers).containsExactly("200 0123456789abcdefghij");
+    }
+
+    @Test
+    void unaskedBytesOfAnUnfinishedMessageCloseAnIdleConnection() {
+        send(HttpMethod.GET);
+        receive("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi");
+        receive("HTTP/1.1 200 OK\r\nX:");
+        assertThat(channel.isOpen()).isFalse();
+    }
+
     /** One request, whose whole response becomes one text. */
     private final class Exchange implements StoreExchange {
         private final HttpRequest request;

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads {@code backends:}. */
 final class StoreLoader {
+    private static final int MAX_PORT = 65_535;
     static final int MAX_CONNECTIONS = 256;
     private static final int MAX_PORT = 65_535;
     private static final Map<String, Boolean> PATH_STYLE = new TreeMap<>(Map.of(
@@ -144,7 +145,8 @@ final class StoreLoader {
             URI uri = new URI(text);
             String path = uri.getPath();
             boolean http = "http".equals(uri.getScheme()) || "https".equals(uri.getScheme());
-            if (http && uri.getHost() != null && uri.getUserInfo() == null
+            boolean port = uri.getPort() != 0 && uri.getPort() <= MAX_PORT;
+            if (http && port && uri.getHost() != null && uri.getUserInfo() == null
                     && uri.getQuery() == null && uri.getFragment() == null && path != null
                     && (path.isEmpty() || path.equals("/"))) {
                 return new URI(uri.getScheme(), null, uri.getHost(), uri.getPort(), null, null,

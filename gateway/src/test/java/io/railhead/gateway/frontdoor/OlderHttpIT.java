@@ -8,6 +8,7 @@ import io.railhead.backend.testing.ScriptedStore;
 import io.railhead.gateway.RandomBytes;
 import io.railhead.gateway.TestGateway;
 import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
@@ -46,10 +47,15 @@ class OlderHttpIT {
 
     @Test
     void oneThatBreaksOffDoesNot() {
+        CompletableFuture<Void> begun = new CompletableFuture<>();
         ask((_, line) -> {
             write(line);
+            begun.join(); // earlier it would be answered by an error
             line.close();
-        }, raw -> assertThatThrownBy(() -> raw.read(Integer.MAX_VALUE))
-                .hasRootCauseMessage("Connection reset"));
+        }, raw -> {
+            begun.complete(null);
+            assertThatThrownBy(() -> raw.read(Integer.MAX_VALUE))
+                    .hasRootCauseMessage("Connection reset");
+        });
     }
 }
