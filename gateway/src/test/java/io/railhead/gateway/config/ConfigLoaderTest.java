@@ -443,6 +443,7 @@ class ConfigLoaderTest {
             "{a: {endpoint: 'http://h'}}        | backends.a.endpoint: unknown key; did you mean backends.a.endpoints?",
             "{a: {endpoint: ['http://h'], region: r}} | backends.a.endpoint: unknown key; did you mean backends.a.endpoints?",
             "{a: {endpoints: ['s3:80']}}        | backends.a.endpoints: 's3:80' is not scheme, host",
+            "{a: {endpoints: ['http://h:70000']}} | backends.a.endpoints: 'http://h:70000' is not",
             "{a: {endpoints: ['http://h/p']}}   | backends.a.endpoints: 'http://h/p' is not scheme",
             "{a: {endpoints: ['ht tp://h']}}    | backends.a.endpoints: 'ht tp://h' is not scheme",
             "{a: {endpoints: ['http://h','http://h']}} | backends.a.endpoints: 'http://h' appears twice",
