@@ -18,7 +18,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads {@code backends:}. */
 final class StoreLoader {
-    private static final int MAX_PORT = 65_535;
     static final int MAX_CONNECTIONS = 256;
     private static final int MAX_PORT = 65_535;
     private static final Map<String, Boolean> PATH_STYLE = new TreeMap<>(Map.of(
