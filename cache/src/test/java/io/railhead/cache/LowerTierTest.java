@@ -22,7 +22,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -45,10 +45,10 @@ final class LowerTierTest {
     private final List<ObjectVersion> versions = new ArrayList<>();
     private @Nullable String store = "store-1";
 
-    @BeforeEach
-    void needsDirectFiles() {
+    @BeforeAll
+    static void needsDirectFiles(@TempDir Path probed) {
         try {
-            DirectFile.open(folder.resolve("disk").toString(), 4096).close();
+            DirectFile.open(probed.resolve("probe").toString(), 4096).close();
         } catch (OsException e) {
             assumeTrue(!DirectFile.isRefusedDirect(e), "O_DIRECT is refused here");
         }

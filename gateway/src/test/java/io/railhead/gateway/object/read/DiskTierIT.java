@@ -12,6 +12,7 @@ import io.railhead.os.OsException;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,13 +29,17 @@ class DiskTierIT {
     private final TestGateway gateway = TestGateway.over(store);
     private final TestClient client = gateway.client();
 
-    @BeforeEach
-    void start() {
+    @BeforeAll
+    static void needsDirectFiles(@TempDir Path probed) {
         try {
-            DirectFile.open(folder.resolve("disk").toString(), 4096).close();
+            DirectFile.open(probed.resolve("probe").toString(), 4096).close();
         } catch (OsException e) {
             assumeTrue(!DirectFile.isRefusedDirect(e), "O_DIRECT is refused here");
         }
+    }
+
+    @BeforeEach
+    void start() {
         for (int i = 0; i < OBJECTS; i++) {
             store.put(path(i), bytes(i));
         }
