@@ -67,7 +67,10 @@ final class LowerTier {
         return name != null && disk.mayHold(name);
     }
 
-    /** Offers a page that the policy has given up, and that is not condemned yet. */
+    /**
+     * Offers a page that the policy gives up, and that is not condemned yet. The caller holds the
+     * key's lock, under which pages are removed.
+     */
     void demote(PageKey key, Page page) {
         Evicted evicted = evicted(key, page);
         if (evicted != null) {

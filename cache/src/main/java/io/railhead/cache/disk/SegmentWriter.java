@@ -63,16 +63,29 @@ final class SegmentWriter implements AutoCloseable {
         nextUnit += units;
         writeUnits(entry.unit(), bytes);
         writtenBytes.add((long) units * DiskLayout.UNIT_BYTES);
-        if (!current.getAsBoolean() || !volume.put(segment, sequence, entry)) {
+        if (!current.getAsBoolean()) {
+            return false;
+        }
+        // Before the put: a remover passes over volumes that do not know the name.
+        volume.names.add(objectHash);
+        boolean kept = tryPut(entry, current);
+        if (kept) {
+            entries.add(entry);
+        } else {
+            volume.names.remove(objectHash);
+        }
+        return kept;
+    }
+
+    private boolean tryPut(Entry entry, BooleanSupplier current) {
+        if (!volume.put(segment, sequence, entry)) {
             return false;
         }
         if (!current.getAsBoolean()) {
             // Refuted between the look and the put, by a remover that may have come before the put.
-            volume.index.remove(identity, volume.unit(segment, entry));
+            volume.index.remove(entry.identity(), volume.unit(segment, entry));
             return false;
         }
-        entries.add(entry);
-        volume.names.add(objectHash);
         return true;
     }
 

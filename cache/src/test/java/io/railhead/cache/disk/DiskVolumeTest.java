@@ -8,9 +8,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.railhead.os.OsException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -198,6 +200,23 @@ final class DiskVolumeTest {
         try (VolumeRig rig = new VolumeRig(disk)) {
             assertThat(rig.read(0)).isNotNull();
             assertThat(rig.volume.find(rig.identity(1))).isNull();
+        }
+    }
+
+    /** A remover that comes between the put and the second look finds the name. */
+    @Test
+    void aPageIsNamedBeforeItIsFound() throws DiskRefusedException {
+        try (VolumeRig rig = new VolumeRig(disk)) {
+            long hash = rig.digest(0).objectHash();
+            List<Boolean> named = new ArrayList<>();
+            MemorySegment page = java.lang.foreign.Arena.ofAuto().allocate(4096, 4096);
+            boolean kept = rig.writer.write(rig.identity(0), hash, 0, List.of(page), () -> {
+                named.add(rig.volume.names.mayHold(hash));
+                return named.size() == 1;
+            });
+            assertThat(kept).isFalse();
+            assertThat(named).containsExactly(false, true);
+            assertThat(rig.volume.names.mayHold(hash)).isFalse();
         }
     }
 
