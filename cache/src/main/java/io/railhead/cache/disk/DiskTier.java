@@ -151,6 +151,7 @@ public final class DiskTier implements AutoCloseable {
     private void watch() {
         try {
             volumes.forEach(VolumeService::watch);
+            seen.turnIfFull();
         } catch (RuntimeException | Error e) {
             // An exception would end the watch for good.
             LOG.error("The watch of the disks failed", e);

@@ -150,6 +150,47 @@ final class DiskTierTest {
     }
 
     @Test
+    void aWriteThatHangsStopsWritesAloneAndCountsOnce() throws InterruptedException {
+        TierRig rig = new TierRig(leaks, 0, "a");
+        DiskTier tier = rig.open();
+        write(rig, tier, 1);
+        FaultyDisk disk = Objects.requireNonNull(rig.disks.get("a"));
+        disk.hangWrites();
+        assertThat(rig.offer(tier, 2, bytes(2))).isTrue();
+        TierRig.await(() -> tier.stats().brokenVolumes() == 1);
+        // Longer than the first pauses after which a disk is tried again.
+        for (int i = 0; i < 25; i++) {
+            assertThat(TierRig.read(tier, 1, PAGE - 1)).isEqualTo(bytes(1));
+            assertThat(rig.offer(tier, 3, bytes(3))).isFalse();
+            Thread.sleep(100);
+        }
+        assertThat(tier.stats().hangs()).isEqualTo(1);
+        disk.goOn();
+        TierRig.await(() -> tier.stats().brokenVolumes() == 0);
+        assertThat(TierRig.read(tier, 2, PAGE - 2)).isEqualTo(bytes(2));
+    }
+
+    @Test
+    void readsThatSucceedDoNotHideWritesThatFail() {
+        TierRig rig = new TierRig(leaks, 0, "a");
+        DiskTier tier = rig.open();
+        write(rig, tier, 1);
+        FaultyDisk disk = Objects.requireNonNull(rig.disks.get("a"));
+        disk.failWrites(true);
+        for (int i = 2; i < 5; i++) {
+            assertThat(rig.offer(tier, i, bytes(i))).isTrue();
+            TierRig.await(() -> tier.stats().queuedBytes() == 0);
+            assertThat(TierRig.read(tier, 1, PAGE - 1)).isEqualTo(bytes(1));
+        }
+        assertThat(tier.stats().brokenVolumes()).isEqualTo(1);
+        assertThat(rig.offer(tier, 6, bytes(6))).isFalse();
+        assertThat(TierRig.read(tier, 1, PAGE - 1)).isEqualTo(bytes(1));
+        disk.failWrites(false);
+        TierRig.await(() -> tier.stats().brokenVolumes() == 0);
+        write(rig, tier, 7);
+    }
+
+    @Test
     void closingDoesNotWaitForAHangingDisk() {
         TierRig rig = new TierRig(leaks, 0, "a");
         DiskTier tier = rig.open();

@@ -18,6 +18,9 @@ final class FaultyDisk implements BlockFile {
     private final MemorySegment bytes;
     private volatile boolean failingReads;
     private volatile boolean failingWrites;
+    private volatile long failingAt = -1;
+    private final AtomicInteger failuresLeft = new AtomicInteger();
+    private volatile @Nullable CountDownLatch hungWrites;
     private volatile @Nullable CountDownLatch hung;
     /** Writes that are still done; then the power is cut. */
     private final AtomicInteger writesLeft = new AtomicInteger(Integer.MAX_VALUE);
@@ -40,6 +43,12 @@ final class FaultyDisk implements BlockFile {
         failingReads = fail;
     }
 
+    /** The next reads of one place fail, so many times. */
+    void failReadsAt(long at, int times) {
+        failingAt = at;
+        failuresLeft.set(times);
+    }
+
     void failWrites(boolean fail) {
         failingWrites = fail;
     }
@@ -49,11 +58,21 @@ final class FaultyDisk implements BlockFile {
         hung = new CountDownLatch(1);
     }
 
+    /** From now on, writes wait for {@link #goOn}; reads do not. */
+    void hangWrites() {
+        hungWrites = new CountDownLatch(1);
+    }
+
     void goOn() {
         CountDownLatch latch = hung;
         hung = null;
         if (latch != null) {
             latch.countDown();
+        }
+        CountDownLatch writes = hungWrites;
+        hungWrites = null;
+        if (writes != null) {
+            writes.countDown();
         }
     }
 
@@ -80,8 +99,9 @@ final class FaultyDisk implements BlockFile {
     @Override
     public void read(MemorySegment into, long at) {
         check(into, at);
-        await();
-        if (failingReads) {
+        await(hung);
+        if (failingReads || (at == failingAt && failuresLeft.getAndUpdate(
+                count -> Math.max(0, count - 1)) > 0)) {
             throw new OsException("pread: told to fail", EIO);
         }
         into.copyFrom(bytes.asSlice(at, into.byteSize()));
@@ -90,7 +110,8 @@ final class FaultyDisk implements BlockFile {
     @Override
     public void write(MemorySegment from, long at) {
         check(from, at);
-        await();
+        await(hung);
+        await(hungWrites);
         if (failingWrites) {
             throw new OsException("pwrite: told to fail", EIO);
         }
@@ -109,8 +130,7 @@ final class FaultyDisk implements BlockFile {
         }
     }
 
-    private void await() {
-        CountDownLatch latch = hung;
+    private void await(@Nullable CountDownLatch latch) {
         if (latch != null) {
             hanging.incrementAndGet();
             try {
