@@ -279,11 +279,11 @@ public final class DiskTier implements AutoCloseable {
     }
 
     /** Drops pages of a version; those that are being written must not be current any more. */
-    public void forget(VersionName version, long pages) {
+    public void forget(VersionName version, long first, long count) {
         for (VolumeService volume : volumes) {
             VersionName.Digest digest = volume.digest(version);
             if (volume.volume().names.mayHold(digest.objectHash())) {
-                for (long page = 0; page < pages; page++) {
+                for (long page = first; page < first + count; page++) {
                     volume.forget(digest.page(page));
                 }
             }

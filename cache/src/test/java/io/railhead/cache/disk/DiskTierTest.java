@@ -270,7 +270,7 @@ final class DiskTierTest {
         DiskTier tier = rig.open();
         write(rig, tier, 1);
         write(rig, tier, 2);
-        tier.forget(TierRig.name(1, PAGE - 1), 1);
+        tier.forget(TierRig.name(1, PAGE - 1), 0, 1);
         assertThat(TierRig.read(tier, 1, PAGE - 1)).isNull();
         assertThat(TierRig.read(tier, 2, PAGE - 2)).isEqualTo(bytes(2));
     }
