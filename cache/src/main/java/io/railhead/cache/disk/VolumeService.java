@@ -41,6 +41,7 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
     private static final long CLOSE_SECONDS = 5;
 
     private final String path;
+    private final int place;
     private final DiskVolume volume;
     private final DiskCounters counters;
     private final LongSupplier nanoClock;
@@ -69,9 +70,11 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
 
     private record Write(EvictedPage page, PageSlice ownedSlice, VersionName.Digest version) {}
 
-    VolumeService(String path, DiskVolume ownedVolume, DiskCounters counters,
+    /** @param place the volume's number in the configuration */
+    VolumeService(String path, int place, DiskVolume ownedVolume, DiskCounters counters,
             LongSupplier nanoClock, Duration hangs) {
         this.path = path;
+        this.place = place;
         this.volume = ownedVolume;
         this.counters = counters;
         this.nanoClock = nanoClock;
@@ -98,6 +101,10 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
                 running.decrementAndGet();
             }
         }));
+    }
+
+    int place() {
+        return place;
     }
 
     VersionName.Digest digest(VersionName version) {

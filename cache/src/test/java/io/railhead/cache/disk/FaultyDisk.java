@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 final class FaultyDisk implements BlockFile {
     static final int EIO = 5;
 
+    volatile boolean closed;
     final AtomicInteger hanging = new AtomicInteger();
     private final MemorySegment bytes;
     private volatile boolean failingReads;
@@ -151,5 +152,7 @@ final class FaultyDisk implements BlockFile {
     }
 
     @Override
-    public void close() {}
+    public void close() {
+        closed = true;
+    }
 }
