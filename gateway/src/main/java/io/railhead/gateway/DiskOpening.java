@@ -35,7 +35,7 @@ final class DiskOpening {
                         new StoreIdentities(config.backends())::of);
     }
 
-    /** Returns a line for each disk that a gateway would do without. It takes some seconds at most. */
+    /** Returns a line for each disk that a gateway would do without, within some seconds. */
     static List<String> warnings(GatewayConfig config) {
         Disk disk = config.cache().disk();
         return disk == null

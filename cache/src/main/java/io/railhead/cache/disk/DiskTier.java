@@ -19,6 +19,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
@@ -55,6 +56,8 @@ public final class DiskTier implements AutoCloseable {
     /** Those that are open, in the order of the configuration. */
     private volatile List<VolumeService> volumes = List.of();
     private volatile List<Opening> openings = List.of();
+    /** Those that are being opened: lowered after the volume takes part. */
+    private final AtomicInteger opening = new AtomicInteger();
     private final WriteBudget budget;
     private boolean closed;
     private volatile SeenBefore seen = new SeenBefore(0);
@@ -98,6 +101,7 @@ public final class DiskTier implements AutoCloseable {
                     .unstarted(() -> tier.add(path, place, opener, shape))));
         }
         tier.openings = List.copyOf(openings);
+        tier.opening.set(openings.size());
         tier.openings.forEach(opening -> opening.thread.start());
         Future<?> _ = tier.watch.scheduleWithFixedDelay(tier::watch, WATCH_MILLIS, WATCH_MILLIS,
                 TimeUnit.MILLISECONDS);
@@ -205,6 +209,8 @@ public final class DiskTier implements AutoCloseable {
             LOG.error("The disk tier goes on without {}", e.getMessage());
         } catch (RuntimeException | Error e) {
             LOG.error("The disk tier goes on without {}", path, e);
+        } finally {
+            opening.decrementAndGet();
         }
     }
 
@@ -333,7 +339,7 @@ public final class DiskTier implements AutoCloseable {
         }
         List<VolumeService> open = volumes;
         if (open.isEmpty()) {
-            return isOpening() ? NotKept.RECOVERING : NotKept.BROKEN;
+            return opening.get() > 0 ? NotKept.RECOVERING : NotKept.BROKEN;
         }
         VolumeService volume = open.get(homeOf(version, open.size()));
         VersionName.Digest digest = volume.digest(version);
@@ -377,10 +383,6 @@ public final class DiskTier implements AutoCloseable {
         return Math.floorMod(version.hashCode() * 0x9E3779B9, count);
     }
 
-    private boolean isOpening() {
-        return openings.stream().anyMatch(opening -> opening.thread.isAlive());
-    }
-
     /** Drops pages of a version; those that are being written must not be current any more. */
     public void forget(VersionName version, long first, long count) {
         for (VolumeService volume : volumes) {
@@ -395,7 +397,8 @@ public final class DiskTier implements AutoCloseable {
 
     /** Returns whether no volume is being opened, and the old content of all is known. */
     public boolean isRecovered() {
-        return !isOpening() && volumes.stream().allMatch(volume -> volume.volume().isRecovered());
+        return opening.get() == 0
+                && volumes.stream().allMatch(volume -> volume.volume().isRecovered());
     }
 
     public DiskStats stats() {
@@ -406,6 +409,7 @@ public final class DiskTier implements AutoCloseable {
         long corrupt = 0;
         int broken = 0;
         int recovering = 0;
+        int unopened = opening.get();
         List<VolumeService> open = volumes;
         for (VolumeService service : open) {
             DiskVolume volume = service.volume();
@@ -417,8 +421,8 @@ public final class DiskTier implements AutoCloseable {
             broken += service.isBroken() ? 1 : 0;
             recovering += volume.isRecovered() ? 0 : 1;
         }
-        return new DiskStats(open.size(), broken, recovering, capacity, pages, index,
-                counters.queuedBytes.get(), counters.readPages.sum(), counters.readBytes.sum(),
+        return new DiskStats(open.size() + unopened, broken, recovering + unopened, capacity,
+                pages, index, counters.queuedBytes.get(), counters.readPages.sum(), counters.readBytes.sum(),
                 counters.writtenPages.sum(), written, corrupt, counters.errors.sum(),
                 counters.hangs.sum(), counters.notKept());
     }

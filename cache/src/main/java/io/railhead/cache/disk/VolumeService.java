@@ -351,7 +351,8 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
 
     private void sayOfWrites(Change change, String reason) {
         switch (change) {
-            case OPENED -> LOG.error("{}: nothing is written to the disk for now: {}", path, reason);
+            case OPENED ->
+                LOG.error("{}: nothing is written to the disk for now: {}", path, reason);
             case CLOSED -> LOG.info("{}: the disk is written again", path);
             case NONE -> {
             }

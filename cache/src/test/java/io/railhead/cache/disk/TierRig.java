@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 /** A tier over disks in memory, and page memory that gives up pages. */
 final class TierRig {
     static final int PAGE = VolumeRig.PAGE;
-    static final Duration HANGS = Duration.ofMillis(150);
+    static final Duration HANGS = Duration.ofMillis(300);
 
     final Map<String, FaultyDisk> disks = new HashMap<>();
     final PageMemory memory;
