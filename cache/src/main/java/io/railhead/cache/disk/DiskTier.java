@@ -422,7 +422,8 @@ public final class DiskTier implements AutoCloseable {
             recovering += volume.isRecovered() ? 0 : 1;
         }
         return new DiskStats(open.size() + unopened, broken, recovering + unopened, capacity,
-                pages, index, counters.queuedBytes.get(), counters.readPages.sum(), counters.readBytes.sum(),
+                pages, index, counters.queuedBytes.get(), counters.readPages.sum(),
+                counters.readBytes.sum(),
                 counters.writtenPages.sum(), written, corrupt, counters.errors.sum(),
                 counters.hangs.sum(), counters.notKept());
     }

@@ -147,8 +147,8 @@ final class DiskVolume implements AutoCloseable {
             if (!again.isEmpty()) {
                 pause(stop);
             }
-            for (int segment = again.nextSetBit(0); segment >= 0; segment =
-                    again.nextSetBit(segment + 1)) {
+            for (int segment = again.nextSetBit(0); segment >= 0; segment = again
+                    .nextSetBit(segment + 1)) {
                 if (stop.getAsBoolean()) {
                     return found;
                 }
@@ -179,8 +179,8 @@ final class DiskVolume implements AutoCloseable {
     }
 
     private static void pause(BooleanSupplier stop) {
-        for (long waited = 0; waited < RETRY_MILLIS && !stop.getAsBoolean(); waited +=
-                STEP_MILLIS) {
+        for (long waited = 0; waited < RETRY_MILLIS
+                && !stop.getAsBoolean(); waited += STEP_MILLIS) {
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(STEP_MILLIS));
         }
     }
