@@ -331,8 +331,7 @@ final class FillTable {
             index.remove(fillClaim.key(), EvictionCause.INVALIDATED);
             if (lower != null) {
                 // The policy may have given it up already, at an epoch that would let it be kept.
-                writes.raise(fillClaim.key().version().object());
-                lower.forget(fillClaim.key().version());
+                lower.forget(fillClaim.key());
             }
         }
     }

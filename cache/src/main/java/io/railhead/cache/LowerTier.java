@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.Function;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
@@ -25,10 +26,14 @@ import org.jspecify.annotations.Nullable;
  * the same claim. So there is one fill of a page, wherever its bytes come from.
  *
  * <p> Versions never mix, since pages are found by their full version alone. Bytes of a version
- * that were refuted must not come back: a page remembers the key's write epoch at which it was
- * given up. Whoever refutes bytes raises the epoch, removes them from memory, raises it again, and
- * only then removes them from disk. A page that was given up before the last raise is not kept. One
- * that was given up later can only be one that was put later.
+ * that were refuted must not come back. A page remembers two epochs of its key, which are read
+ * under its lock in memory while it is given up: that of writes, and that of removals. Whoever
+ * refutes bytes removes them from memory, then raises the removals' epoch, and only then removes
+ * them from disk. A page that was given up before the raise is not kept. One that was given up
+ * later was put after the removal from memory, which takes the same lock.
+ *
+ * <p> Removals have their own epoch, since a raise of the writes' epoch would keep fills of the new
+ * version out of memory.
  */
 final class LowerTier {
     private static final Duration LONGEST_SAVE = Duration.ofSeconds(10);
@@ -37,6 +42,7 @@ final class LowerTier {
     private final Writes writes;
     private final Function<ObjectId, @Nullable String> storeOf;
     private final int pageBytes;
+    private final AtomicLongArray removals = new AtomicLongArray(Writes.KEY_STRIPES);
 
     /**
      * @param disk not closed here
@@ -67,23 +73,40 @@ final class LowerTier {
         return name != null && disk.mayHold(name);
     }
 
-    /** Offers a page that the policy has given up, and that is not condemned yet. */
+    /**
+     * Offers a page that the policy gives up, and that is not condemned yet. The caller holds the
+     * key's lock, under which pages are removed.
+     */
     void demote(PageKey key, Page page) {
-        Evicted evicted = evicted(key, page);
+        Evicted evicted = evicted(key, page, epochs(key));
         if (evicted != null) {
             boolean _ = disk.offer(evicted);
         }
     }
 
-    private @Nullable Evicted evicted(PageKey key, Page page) {
+    private @Nullable Evicted evicted(PageKey key, Page page, Epochs epochs) {
         VersionName name = name(key.version());
         return name == null || page.isUnread()
                 ? null
-                : new Evicted(key, page, name, writes.epoch(key.version().object()), writes);
+                : new Evicted(key, page, name, epochs, this);
     }
 
-    private record Evicted(PageKey key, Page page, VersionName version, long epoch,
-            Writes writes) implements EvictedPage {
+    /** The epochs of a key at which one of its pages was given up. */
+    private record Epochs(long writes, long removals) {}
+
+    private Epochs epochs(PageKey key) {
+        ObjectId id = key.version().object();
+        return new Epochs(writes.epoch(id), removals.get(Writes.stripe(id)));
+    }
+
+    private boolean isCurrent(PageKey key, Epochs epochs) {
+        ObjectId id = key.version().object();
+        return writes.isCurrent(id, epochs.writes())
+                && removals.get(Writes.stripe(id)) == epochs.removals();
+    }
+
+    private record Evicted(PageKey key, Page page, VersionName version, Epochs epochs,
+            LowerTier tier) implements EvictedPage {
         @Override
         public long index() {
             return key.index();
@@ -112,7 +135,7 @@ final class LowerTier {
 
         @Override
         public boolean isCurrent() {
-            return writes.isCurrent(key.version().object(), epoch);
+            return tier.isCurrent(key, epochs);
         }
     }
 
@@ -224,13 +247,23 @@ final class LowerTier {
     }
 
     /**
-     * Removes a version that was refuted or evicted, whose pages in memory are gone already, and
-     * whose key's epoch was raised since.
+     * Removes a version that was refuted or evicted, and whose pages in memory are gone already. It
+     * hashes once for each page.
      */
     void forget(ObjectVersion version) {
+        removals.incrementAndGet(Writes.stripe(version.object()));
         VersionName name = name(version);
         if (name != null) {
-            disk.forget(name, Math.ceilDiv(version.sizeBytes(), (long) pageBytes));
+            disk.forget(name, 0, Math.ceilDiv(version.sizeBytes(), (long) pageBytes));
+        }
+    }
+
+    /** Removes one page that is gone from memory already. */
+    void forget(PageKey key) {
+        removals.incrementAndGet(Writes.stripe(key.version().object()));
+        VersionName name = name(key.version());
+        if (name != null) {
+            disk.forget(name, key.index(), 1);
         }
     }
 
@@ -244,8 +277,10 @@ final class LowerTier {
             Iterator<PageKey> each = keys.iterator();
             while (each.hasNext() && System.nanoTime() - end < 0) {
                 PageKey key = each.next();
+                // Before the look: a page that is removed after it is not kept.
+                Epochs epochs = epochs(key);
                 Page page = index.peek(key);
-                Evicted evicted = page == null ? null : evicted(key, page);
+                Evicted evicted = page == null ? null : evicted(key, page, epochs);
                 if (evicted != null) {
                     disk.save(evicted, end);
                 }

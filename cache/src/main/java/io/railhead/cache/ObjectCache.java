@@ -60,6 +60,8 @@ public final class ObjectCache implements AutoCloseable {
     private final ConcurrentMap<ObjectId, DiscoveryFlight> flights = new ConcurrentHashMap<>();
     private final ScheduledThreadPoolExecutor timer;
     private final ExecutorService sweeper;
+    /** It hashes each page of a version: memory's sweeper must not wait for that. */
+    private final ExecutorService lowerSweeper;
     private final MemoryWait.Clock clock;
     private final CacheControl control;
     private final ReadAhead readAhead;
@@ -117,15 +119,19 @@ public final class ObjectCache implements AutoCloseable {
                 .build();
         this.table = new FillTable(memory, index, writes, config.runBytes(),
                 this::heldAs, this::forget, lower);
-        this.sweeper = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS,
-                new LinkedBlockingQueue<>(), thread("sweeper"),
-                new ThreadPoolExecutor.DiscardPolicy());
+        this.sweeper = oneThread("sweeper");
+        this.lowerSweeper = oneThread("lower-sweeper");
         timer.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
         Future<?> _ = timer.scheduleAtFixedRate(memory::tick, 1, 1, TimeUnit.SECONDS);
         this.scrubber = Scrubber.every(index, config.verification(), timer);
         this.clock = new MemoryWait.Clock(nanoClock, timer, config.shortageWait().toNanos());
         this.control = new CacheControl(this, table, index, pins);
         this.readAhead = new ReadAhead(memory, index, table, config.readAhead());
+    }
+
+    private static ExecutorService oneThread(String name) {
+        return new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
+                thread(name), new ThreadPoolExecutor.DiscardPolicy());
     }
 
     private static ThreadFactory thread(String name) {
@@ -194,7 +200,6 @@ public final class ObjectCache implements AutoCloseable {
         writes.raise(version.object());
         index.removeAll(version, EvictionCause.CORRUPT);
         if (lower != null) {
-            writes.raise(version.object());
             lower.forget(version);
         }
     }
@@ -276,11 +281,19 @@ public final class ObjectCache implements AutoCloseable {
     private void removeAll(ObjectVersion version, EvictionCause cause) {
         if (index.pagesOf(version) <= REMOVED_AT_ONCE) {
             index.removeAll(version, cause);
+            forgetBelow(version);
         } else {
-            sweeper.execute(() -> index.removeAll(version, cause));
+            sweeper.execute(() -> {
+                index.removeAll(version, cause);
+                forgetBelow(version);
+            });
         }
+    }
+
+    /** Drops a version from disk once memory has none of it, on a thread of its own. */
+    private void forgetBelow(ObjectVersion version) {
         if (lower != null) {
-            sweeper.execute(() -> lower.forget(version));
+            lowerSweeper.execute(() -> lower.forget(version));
         }
     }
 
@@ -291,10 +304,6 @@ public final class ObjectCache implements AutoCloseable {
     public void invalidate(ObjectId id, EvictionCause cause) {
         writes.raise(id);
         evictEverywhere(id, cause);
-        if (lower != null) {
-            // Pages that were given up since the first raise are not kept on disk either.
-            writes.raise(id);
-        }
     }
 
     /** Evicts an object under every account: the store may show one object to several. */
@@ -447,6 +456,7 @@ public final class ObjectCache implements AutoCloseable {
         }
         timer.shutdownNow();
         sweeper.shutdownNow();
+        lowerSweeper.shutdownNow();
         scrubber.close();
         objects.invalidateAll();
         index.clear();

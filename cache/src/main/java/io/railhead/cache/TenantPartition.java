@@ -58,13 +58,19 @@ final class TenantPartition {
     }
 
     /**
-     * Moves an evicted unread page aside, under the map's lock of its key: a remover finds it on
-     * one side or the other.
+     * Moves an evicted unread page aside, and offers one that was read to the lower tier. It runs
+     * under the map's lock of the key, so a remover comes before or after it: {@link LowerTier}.
      */
     private void givenUp(@Nullable PageKey key, @Nullable Page page, RemovalCause cause) {
-        if (key != null && page != null && cause == RemovalCause.SIZE && page.isUnread()) {
+        if (key == null || page == null || cause != RemovalCause.SIZE) {
+            return;
+        }
+        if (page.isUnread()) {
             spared.add(page);
             unread.put(key, page);
+        } else if (lower != null) {
+            // Leased before it is condemned: afterwards nobody gets a lease.
+            lower.demote(key, page);
         }
     }
 
@@ -80,10 +86,6 @@ final class TenantPartition {
         if (spared.remove(page)) {
             unread.trim();
             return;
-        }
-        if (cause == RemovalCause.SIZE && lower != null && key != null) {
-            // Leased before it is condemned: afterwards nobody gets a lease.
-            lower.demote(key, page);
         }
         if (!moving.contains(page) && page.condemn()) {
             switch (cause) {
@@ -189,7 +191,10 @@ final class TenantPartition {
         unread.clear();
     }
 
-    /** Evicts the coldest unleased pages, at least so many bytes if there are. */
+    /**
+     * Evicts the coldest unleased pages, at least so many bytes if there are. They are not offered
+     * to the lower tier: a fill waits for their memory, and a lease would hold it back.
+     */
     void evictColdest(long wanted) {
         List<PageKey> coldest = eviction.coldest(entries -> {
             List<PageKey> keys = new ArrayList<>();

@@ -22,7 +22,7 @@ public final class Writes {
     /** The result of {@link Write#end} if another write touched the key too. */
     public static final long DISTURBED = -1;
 
-    private static final int KEY_STRIPES = 1 << 14;
+    static final int KEY_STRIPES = 1 << 14;
     private static final int BUCKET_STRIPES = 1 << 10;
 
     private final AtomicLongArray epochs = new AtomicLongArray(KEY_STRIPES);
@@ -137,13 +137,9 @@ public final class Writes {
 
     private long end(ObjectId id, long begun, WriteOutcome outcome) {
         long now = raise(id);
-        long undisturbed = begun + 1;
         switch (outcome) {
             case DONE -> {
                 evict.accept(id);
-                // Pages that memory gave up since the first raise are not kept on disk.
-                now = raise(id);
-                undisturbed++;
                 close(id);
             }
             case UNKNOWN -> {
@@ -157,7 +153,7 @@ public final class Writes {
             // Nothing was written, and nothing was cached while the write was open.
             case REFUSED -> close(id);
         }
-        return outcome == WriteOutcome.DONE && now == undisturbed && isCurrent(id, now)
+        return outcome == WriteOutcome.DONE && now == begun + 1 && isCurrent(id, now)
                 ? now
                 : DISTURBED;
     }
@@ -187,7 +183,8 @@ public final class Writes {
                 (before, now) -> now - before > 0 ? now : before);
     }
 
-    private static int stripe(ObjectId id) {
+    /** Returns the number of the key's stripe: the same in every namespace. */
+    static int stripe(ObjectId id) {
         int hash = (id.backend().hashCode() * 31 + id.bucket().hashCode()) * 31
                 + id.key().hashCode();
         return (hash * 0x9E3779B9) >>> 18;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.railhead.cache.disk.DiskConfig;
 import io.railhead.cache.disk.DiskTier;
+import io.railhead.cache.disk.VersionName;
 import io.railhead.cache.memory.LeakCheck;
 import io.railhead.cache.memory.MemoryConfig;
 import io.railhead.cache.memory.PageMemory;
@@ -20,6 +21,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -44,6 +48,7 @@ final class LowerTierTest {
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
     private final List<ObjectVersion> versions = new ArrayList<>();
     private @Nullable String store = "store-1";
+    private volatile Consumer<ObjectId> onStore = id -> {};
 
     @BeforeAll
     static void needsDirectFiles(@TempDir Path probed) {
@@ -69,7 +74,10 @@ final class LowerTierTest {
                 System::nanoTime));
         final ObjectCache cache = leaks.closing(new ObjectCache(memory,
                 new CacheConfig(2 * RUN, RUN, Duration.ofSeconds(20), 1000, 0.5, CacheRig.AHEAD),
-                System::nanoTime, new ObjectCache.Lower(disk, id -> store)));
+                System::nanoTime, new ObjectCache.Lower(disk, id -> {
+                    onStore.accept(id);
+                    return store;
+                })));
 
         Running() {
             CacheRig.await(disk::isRecovered);
@@ -135,18 +143,22 @@ final class LowerTierTest {
         assertThat(running.disk.stats().corruptPages()).isZero();
     }
 
+    /** Pages that a fill evicted for its own memory are not on disk: they are fetched once more. */
     @Test
-    void afterARestartNothingIsFetched() {
+    void afterARestartNothingThatTheDiskHasIsFetched() {
         Running running = filled();
         readAll(running);
         CacheRig.await(() -> running.disk.stats().queuedBytes() == 0);
         running.stop();
-        int before = source.fetches().size();
+        long asked = bytesAsked();
         Running again = new Running();
+        long held = again.disk.stats().pages();
+        assertThat(held).isGreaterThan(16 * 8 / 2);
         assertThat(again.cache.mayBeBelow(CacheRig.id("key-3"))).isTrue();
         assertThat(again.cache.mayBeBelow(CacheRig.id("another"))).isFalse();
         readAll(again);
-        assertThat(source.fetches().size() - before).isZero();
+        assertThat(again.disk.stats().readPages()).isGreaterThanOrEqualTo(held);
+        assertThat(bytesAsked() - asked).isLessThanOrEqualTo((16 * 8 - held) * PAGE);
     }
 
     @Test
@@ -283,6 +295,60 @@ final class LowerTierTest {
         int before = source.fetches().size();
         running.read(version);
         assertThat(source.fetches().size()).isGreaterThan(before);
+    }
+
+    /** The eviction stops where it asks for the page's store, while its bytes are refuted. */
+    @Test
+    void bytesThatAreRefutedWhileTheirPageIsGivenUpAreNotKept() throws InterruptedException {
+        putObjects(16);
+        AtomicReference<@Nullable ObjectVersion> refuted = new AtomicReference<>();
+        AtomicReference<@Nullable Thread> refuting = new AtomicReference<>();
+        Running[] running = new Running[1];
+        onStore = id -> {
+            if (refuting.get() == null && isGivingUp()) {
+                ObjectVersion version = versions.get(numberOf(id));
+                refuted.set(version);
+                Thread thread = new Thread(() -> running[0].cache.table.corrupt(version,
+                        requireNonNull(
+                                running[0].cache.table.sums().of(version, ALWAYS_WRONG))));
+                refuting.set(thread);
+                thread.start();
+                try {
+                    thread.join(500);
+                } catch (InterruptedException e) {
+                    throw new AssertionError(e);
+                }
+            }
+        };
+        running[0] = new Running();
+        // Evictions begin: the first page that is given up is refuted meanwhile.
+        for (int i = 0; refuting.get() == null && i < versions.size(); i++) {
+            assertThat(running[0].read(versions.get(i))).isEqualTo(CacheRig.random(i, OBJECT));
+            source.awaitAnswered();
+        }
+        requireNonNull(refuting.get()).join();
+        CacheRig.await(() -> running[0].disk.stats().queuedBytes() == 0);
+        ObjectVersion version = requireNonNull(refuted.get());
+        assertThat(isOnDisk(running[0], version)).isFalse();
+    }
+
+    private boolean isOnDisk(Running running, ObjectVersion version) {
+        ObjectId id = version.object();
+        DiskTier.Held held = running.disk.held(new VersionName(requireNonNull(store),
+                id.namespace(), id.bucket(), id.key(), "", version.etag(), version.versionId(),
+                version.sizeBytes()));
+        return LongStream.range(0, Math.ceilDiv(version.sizeBytes(), (long) PAGE))
+                .anyMatch(page -> held.holder(page) != DiskTier.NOBODY);
+    }
+
+    private static boolean isGivingUp() {
+        return StackWalker.getInstance()
+                .walk(frames -> frames.anyMatch(
+                        frame -> frame.getMethodName().equals("demote")));
+    }
+
+    private static int numberOf(ObjectId id) {
+        return Integer.parseInt(id.key().substring("key-".length()));
     }
 
     private static final WholeChecksum ALWAYS_WRONG = new WholeChecksum() {

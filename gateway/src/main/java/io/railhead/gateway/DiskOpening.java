@@ -5,12 +5,12 @@ import io.railhead.cache.CacheConfig;
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.ObjectId;
 import io.railhead.cache.disk.DiskConfig;
-import io.railhead.cache.disk.DiskRefusedException;
 import io.railhead.cache.disk.DiskTier;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.GatewayConfig.Disk;
 import java.net.URI;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
@@ -35,17 +35,16 @@ final class DiskOpening {
                         new StoreIdentities(config.backends())::of);
     }
 
-    /** Throws unless the disks that are there could be used, or are in use by a gateway. */
-    static void requireUsable(GatewayConfig config) {
+    /** Returns a line for each disk that a gateway would do without, within some seconds. */
+    static List<String> warnings(GatewayConfig config) {
         Disk disk = config.cache().disk();
-        if (disk == null) {
-            return;
-        }
-        try {
-            DiskTier.check(diskConfig(config.cache(), disk));
-        } catch (DiskRefusedException e) {
-            throw new IllegalArgumentException("cache.disk: " + e.getMessage(), e);
-        }
+        return disk == null
+                ? List.of()
+                : DiskTier.check(diskConfig(config.cache(), disk))
+                        .stream()
+                        .map(problem -> "cache.disk: " + problem
+                                + ": a gateway serves without this disk")
+                        .toList();
     }
 
     private static DiskConfig diskConfig(GatewayConfig.Cache cache, Disk disk) {

@@ -70,7 +70,6 @@ public final class Serve {
                 throw new IllegalArgumentException(excess);
             }
             PageMemory.requireRoom(Gateway.memoryConfig(checked));
-            DiskOpening.requireUsable(checked);
             FabricOpening.requireNamed(checked.rdma().loopback());
             AccessLog.requireWritable(checked.log().access());
             WatchedFiles.requireUsable(checked.audit());
@@ -79,7 +78,9 @@ public final class Serve {
                 requireDcKey(checked.rdma().dc(), credentials.areOfSeveralTenants());
                 WatchedFiles.requireUsable(checked);
                 OpenStores.requireAuthorities(checked.backends());
-                return new ConfigCheck(true, "", warnings(checked, credentials),
+                List<String> warnings = warnings(checked, credentials);
+                warnings.addAll(DiskOpening.warnings(checked));
+                return new ConfigCheck(true, "", warnings,
                         checked.backends().size(), credentials.principals().size(),
                         budget.toString(),
                         new RdmaOutlook(checked.rdma()).lines(RdmaDevices.read()));

@@ -4,9 +4,10 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
- * A stop for a disk that fails or hangs. It opens after some failures in a row, or at once when a
- * call hangs. While it is open, one probe may go to the disk after each pause, which doubles each
- * time. A success closes it, that of a call which hung for long too. Any thread.
+ * A stop for the reads or the writes of a disk that fails or hangs. It opens after some failures in
+ * a row, or at once when a call hangs. While it is open, one probe may go to the disk after each
+ * pause, which doubles each time. A success closes it, that of a call which hung for long too. Any
+ * thread.
  */
 final class DiskBreaker {
     private static final int FAILURES = 3;

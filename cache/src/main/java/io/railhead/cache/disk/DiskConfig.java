@@ -18,6 +18,9 @@ public record DiskConfig(List<String> paths, long bytesEach, long bytesPerDay, l
         int pageBytes, long queueBytes, Duration hangs) {
     public static final Duration HANGS = Duration.ofSeconds(1);
 
+    /** A disk's size is a multiple of it. */
+    public static final int UNIT_BYTES = DiskLayout.UNIT_BYTES;
+
     public DiskConfig {
         paths = List.copyOf(paths);
         if (paths.isEmpty()) {

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.railhead.os.Mapping;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,10 +26,15 @@ final class DiskIndex implements AutoCloseable {
     private static final int MOST_SHARDS = 64;
     /** Above it, lookups of absent pages would grow long. */
     private static final double FULL = 0.85;
+    /** The same of one shard: with many of them, some are a little fuller than all together. */
+    private static final double SHARD_FULL = 0.92;
+    /** A look at more would keep lookups waiting. */
+    private static final int SLOTS_AT_ONCE = 8 << 10;
 
     private final Mapping memory;
     private final Shard[] shards;
     private final long slots;
+    private final AtomicLong used = new AtomicLong();
 
     /**
      * A page's place.
@@ -38,7 +44,10 @@ final class DiskIndex implements AutoCloseable {
      */
     record Place(int unit, int length, int crc, int sequence) {}
 
-    /** @param pages how many pages fit on the volume at full length: short ones need some more */
+    /**
+     * @param pages how many pages fit on the volume at full length. A quarter more find room, since
+     *            some are shorter; where most are, the index is full before the disk.
+     */
     DiskIndex(long pages) {
         long wanted = Math.max(64, pages + pages / 2);
         int count = 1;
@@ -51,7 +60,7 @@ final class DiskIndex implements AutoCloseable {
         this.shards = new Shard[count];
         for (int i = 0; i < count; i++) {
             shards[i] = new Shard(memory.segment()
-                    .asSlice(i * each * ENTRY_BYTES, each * ENTRY_BYTES), each);
+                    .asSlice(i * each * ENTRY_BYTES, each * ENTRY_BYTES), each, used);
         }
     }
 
@@ -78,19 +87,23 @@ final class DiskIndex implements AutoCloseable {
         return shardOf(identity).remove(identity, unit);
     }
 
+    /** Returns whether another page has no room. */
+    boolean isFull() {
+        return used.get() >= slots * FULL;
+    }
+
     /** Removes all pages in a range of units; reads the whole index. */
     void removeUnits(long from, long to) {
         for (Shard shard : shards) {
-            shard.removeUnits(from, to);
+            long slot = 0;
+            while (slot >= 0) {
+                slot = shard.removeUnits(from, to, slot);
+            }
         }
     }
 
     long size() {
-        long size = 0;
-        for (Shard shard : shards) {
-            size += shard.size();
-        }
-        return size;
+        return used.get();
     }
 
     long bytes() {
@@ -109,16 +122,19 @@ final class DiskIndex implements AutoCloseable {
     private static final class Shard {
         private final MemorySegment entries;
         private final long slots;
+        private final AtomicLong usedByAll;
         private long used;
         private boolean closed;
 
-        Shard(MemorySegment entries, long slots) {
+        Shard(MemorySegment entries, long slots, AtomicLong usedByAll) {
             this.entries = entries;
             this.slots = slots;
+            this.usedByAll = usedByAll;
         }
 
-        synchronized long size() {
-            return used;
+        private void count(int change) {
+            used += change;
+            usedByAll.addAndGet(change);
         }
 
         synchronized void close() {
@@ -171,10 +187,10 @@ final class DiskIndex implements AutoCloseable {
             }
             long slot = slotOf(identity);
             if (isEmpty(slot)) {
-                if (used >= slots * FULL) {
+                if (used >= slots * SHARD_FULL) {
                     return false;
                 }
-                used++;
+                count(1);
             } else if (place(slot).sequence() - place.sequence() > 0) {
                 return false;
             }
@@ -200,9 +216,17 @@ final class DiskIndex implements AutoCloseable {
             return true;
         }
 
-        synchronized void removeUnits(long from, long to) {
-            long slot = 0;
-            while (!closed && slot < slots) {
+        /**
+         * Removes pages in some slots. Another thread's removal between two calls may move an entry
+         * back past {@code start}: it stays until its segment's next turn, and is not found, since
+         * its sequence is an old one.
+         *
+         * @return where to go on; -1 at the end
+         */
+        synchronized long removeUnits(long from, long to, long start) {
+            long slot = start;
+            long end = Math.min(slots, start + SLOTS_AT_ONCE);
+            while (!closed && slot < end) {
                 long unit = Integer.toUnsignedLong(entries.get(JAVA_INT, slot * ENTRY_BYTES + 16));
                 if (!isEmpty(slot) && unit >= from && unit < to) {
                     // Another entry may have moved here: the slot is looked at again.
@@ -211,6 +235,7 @@ final class DiskIndex implements AutoCloseable {
                     slot++;
                 }
             }
+            return closed || end == slots ? -1 : end;
         }
 
         /** Empties a slot, and moves back each later entry that would not be found any more. */
@@ -225,7 +250,7 @@ final class DiskIndex implements AutoCloseable {
                 }
             }
             entries.asSlice(hole * ENTRY_BYTES, ENTRY_BYTES).fill((byte) 0);
-            used--;
+            count(-1);
         }
 
         /** Returns whether {@code home} is not in {@code (hole, slot]}, on the ring. */

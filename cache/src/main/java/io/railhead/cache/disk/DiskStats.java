@@ -5,9 +5,10 @@ import java.util.Map;
 /**
  * Counters since the start, and the current content.
  *
- * @param volumes files and devices in use
+ * @param volumes files and devices in use or being opened
  * @param brokenVolumes of these, those that failed or hang and are left alone for now
- * @param recoveringVolumes of these, those whose pages are not all known yet
+ * @param recoveringVolumes of these, those that are being opened, or whose pages are not all known
+ *            yet
  * @param indexBytes of memory outside the heap
  * @param queuedBytes memory of pages that wait to be written
  * @param readPages pages that were read and right

@@ -8,23 +8,29 @@ import io.railhead.os.OsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The pages that memory has given up, on files and devices. Any thread; no call waits for a disk,
- * except {@link #open} and {@link #close}.
+ * except {@link #close}. Each is opened on a thread of its own, and takes part once it is open.
  *
  * <p> Admission: every page until a volume has been filled once. From then on each write drops
  * another page, so only those are written that memory gives up for the second time, and of these as
@@ -40,13 +46,20 @@ public final class DiskTier implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DiskTier.class);
     private static final long WATCH_MILLIS = 100;
     private static final long SAVE_PAUSE_NANOS = 1_000_000;
+    private static final Duration OPENING_PATIENCE = Duration.ofSeconds(10);
+    /** The time for a check of all disks together. */
+    private static final Duration CHECK_PATIENCE = Duration.ofSeconds(5);
 
     private final DiskConfig config;
     private final LongSupplier nanoClock;
     private final DiskCounters counters = new DiskCounters();
-    private final List<VolumeService> volumes = new ArrayList<>();
+    /** Those that are open, in the order of the configuration. */
+    private volatile List<VolumeService> volumes = List.of();
+    private volatile List<Opening> openings = List.of();
+    /** Those that are being opened: lowered after the volume takes part. */
+    private final AtomicInteger opening = new AtomicInteger();
     private final WriteBudget budget;
-    private final AtomicBoolean closed = new AtomicBoolean();
+    private boolean closed;
     private volatile SeenBefore seen = new SeenBefore(0);
     private final ScheduledExecutorService watch = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("railhead-disk-watch").factory());
@@ -63,7 +76,10 @@ public final class DiskTier implements AutoCloseable {
         this.budget = new WriteBudget(config.bytesPerDay(), nanoClock);
     }
 
-    /** Opens all files and devices; those with a problem are left out with a line in the log. */
+    /**
+     * Begins to open all files and devices, and waits for none. Those with a problem are left out
+     * with a line in the log.
+     */
     public static DiskTier open(DiskConfig config, LongSupplier nanoClock) {
         return open(config, DirectFile::open, DiskLayout::of, nanoClock);
     }
@@ -75,37 +91,90 @@ public final class DiskTier implements AutoCloseable {
 
     static DiskTier open(DiskConfig config, Opener opener, Shape shape, LongSupplier nanoClock) {
         DiskTier tier = new DiskTier(config, nanoClock);
-        long pages = 0;
-        for (String path : config.paths()) {
-            try {
-                pages += tier.add(path, opener, shape);
-            } catch (DiskRefusedException e) {
-                LOG.error("The disk tier goes on without {}", e.getMessage());
-            }
+        List<Opening> openings = new ArrayList<>();
+        for (int i = 0; i < config.paths().size(); i++) {
+            int place = i;
+            String path = config.paths().get(i);
+            openings.add(new Opening(path, Thread.ofPlatform()
+                    .daemon()
+                    .name("railhead-disk-open")
+                    .unstarted(() -> tier.add(path, place, opener, shape))));
         }
-        tier.seen = new SeenBefore(pages);
-        tier.volumes.forEach(VolumeService::start);
+        tier.openings = List.copyOf(openings);
+        tier.opening.set(openings.size());
+        tier.openings.forEach(opening -> opening.thread.start());
         Future<?> _ = tier.watch.scheduleWithFixedDelay(tier::watch, WATCH_MILLIS, WATCH_MILLIS,
                 TimeUnit.MILLISECONDS);
         return tier;
     }
 
-    /**
-     * Opens and closes each file or device that is there, changes nothing, and throws at the first
-     * problem.
-     */
-    public static void check(DiskConfig config) throws DiskRefusedException {
-        for (String path : config.paths()) {
-            if (Files.notExists(Path.of(path))) {
-                continue;
+    /** A file or device that is being opened, which may take for ever. */
+    private static final class Opening {
+        private final String path;
+        private final Thread thread;
+        private final long since = System.nanoTime();
+        private boolean told;
+
+        Opening(String path, Thread thread) {
+            this.path = path;
+            this.thread = thread;
+        }
+
+        /** Says once that it takes long. The watch's thread only. */
+        void watch() {
+            if (!told && thread.isAlive()
+                    && System.nanoTime() - since > OPENING_PATIENCE.toNanos()) {
+                told = true;
+                LOG.error("The disk tier goes on without {}: it did not open within {} s", path,
+                        OPENING_PATIENCE.toSeconds());
             }
-            try (BlockFile file = opened(path, 0, DirectFile::open)) {
-                if (file.bytes() < config.bytesEach()) {
-                    continue;
-                }
+        }
+    }
+
+    /**
+     * Opens and closes each file or device that is there, and changes nothing. It waits some
+     * seconds at most.
+     *
+     * @return the problems, for which a gateway would do without the disk
+     */
+    public static List<String> check(DiskConfig config) {
+        return check(config, path -> problem(config, path), CHECK_PATIENCE);
+    }
+
+    static List<String> check(DiskConfig config, UnaryOperator<String> problemOf,
+            Duration patience) {
+        List<CompletableFuture<String>> answers = new ArrayList<>();
+        for (String path : config.paths()) {
+            CompletableFuture<String> answer = new CompletableFuture<>();
+            answers.add(answer.completeOnTimeout(
+                    path + ": it did not answer within " + patience.toSeconds() + " s",
+                    patience.toMillis(), TimeUnit.MILLISECONDS));
+            Thread.ofPlatform()
+                    .daemon()
+                    .name("railhead-disk-check")
+                    .start(() -> answer.complete(problemOf.apply(path)));
+        }
+        return answers.stream()
+                .map(CompletableFuture::join)
+                .filter(problem -> !problem.isEmpty())
+                .toList();
+    }
+
+    /** Returns "" if the path could be used. */
+    private static String problem(DiskConfig config, String path) {
+        if (Files.notExists(Path.of(path))) {
+            return "";
+        }
+        try (BlockFile file = opened(path, 0, DirectFile::open)) {
+            if (file.bytes() >= config.bytesEach()) {
                 new VolumeOpening(file, path, new SecureRandom())
                         .check(layout(path, file, config.pageBytes(), DiskLayout::of));
             }
+            return "";
+        } catch (DiskRefusedException e) {
+            return String.valueOf(e.getMessage());
+        } catch (RuntimeException | Error e) {
+            return path + ": " + e;
         }
     }
 
@@ -133,24 +202,56 @@ public final class DiskTier implements AutoCloseable {
         }
     }
 
-    private long add(String path, Opener opener, Shape shape) throws DiskRefusedException {
+    private void add(String path, int place, Opener opener, Shape shape) {
+        try {
+            join(openVolume(path, place, opener, shape));
+        } catch (DiskRefusedException e) {
+            LOG.error("The disk tier goes on without {}", e.getMessage());
+        } catch (RuntimeException | Error e) {
+            LOG.error("The disk tier goes on without {}", path, e);
+        } finally {
+            opening.decrementAndGet();
+        }
+    }
+
+    private VolumeService openVolume(String path, int place, Opener opener, Shape shape)
+            throws DiskRefusedException {
         BlockFile file = opened(path, config.bytesEach(), opener);
         try {
             DiskLayout layout = layout(path, file, config.pageBytes(), shape);
             Superblock superblock = new VolumeOpening(file, path, new SecureRandom())
                     .open(layout);
-            volumes.add(new VolumeService(path, new DiskVolume(file, superblock), counters,
-                    nanoClock, config.hangs()));
-            return layout.pages();
+            return new VolumeService(path, place, new DiskVolume(file, superblock), counters,
+                    nanoClock, config.hangs());
         } catch (DiskRefusedException | RuntimeException | Error e) {
             file.close();
             throw e;
         }
     }
 
+    /** Lets a volume take part; closes it if it comes too late. */
+    private void join(VolumeService ownedVolume) {
+        synchronized (this) {
+            if (!closed) {
+                List<VolumeService> open = Stream.concat(volumes.stream(), Stream.of(ownedVolume))
+                        .sorted(Comparator.comparingInt(VolumeService::place))
+                        .toList();
+                seen = new SeenBefore(open.stream()
+                        .mapToLong(each -> each.volume().layout.pages())
+                        .sum());
+                ownedVolume.start();
+                volumes = open;
+                return;
+            }
+        }
+        ownedVolume.close();
+    }
+
     private void watch() {
         try {
+            openings.forEach(Opening::watch);
             volumes.forEach(VolumeService::watch);
+            seen.turnIfFull();
         } catch (RuntimeException | Error e) {
             // An exception would end the watch for good.
             LOG.error("The watch of the disks failed", e);
@@ -169,17 +270,18 @@ public final class DiskTier implements AutoCloseable {
 
     /** The places of one version's pages, as hints. One thread. */
     public final class Held {
-        private final List<VersionName.Digest> digests = new ArrayList<>(volumes.size());
+        private final List<VolumeService> open = volumes;
+        private final List<VersionName.Digest> digests = new ArrayList<>(open.size());
 
         private Held(VersionName version) {
-            volumes.forEach(volume -> digests.add(volume.digest(version)));
+            open.forEach(volume -> digests.add(volume.digest(version)));
         }
 
         /** Returns the number of a volume that holds the page; {@link #NOBODY}. */
         public int holder(long page) {
             for (int i = 0; i < digests.size(); i++) {
-                if (volumes.get(i).holds(digests.get(i).page(page))) {
-                    return i;
+                if (open.get(i).holds(digests.get(i).page(page))) {
+                    return open.get(i).place();
                 }
             }
             return NOBODY;
@@ -192,7 +294,10 @@ public final class DiskTier implements AutoCloseable {
 
     /** Reads adjacent pages from one volume, as far as it has them. */
     public void read(int holder, VersionName version, long first, int count, PageTaker taker) {
-        VolumeService volume = volumes.get(holder);
+        VolumeService volume = volumes.stream()
+                .filter(each -> each.place() == holder)
+                .findFirst()
+                .orElseThrow();
         volume.read(new RunRead(volume.digest(version), first, count, taker, nanoClock));
     }
 
@@ -232,10 +337,11 @@ public final class DiskTier implements AutoCloseable {
         if (version.sizeBytes() < config.minObjectBytes()) {
             return NotKept.SMALL;
         }
-        if (volumes.isEmpty()) {
-            return NotKept.BROKEN;
+        List<VolumeService> open = volumes;
+        if (open.isEmpty()) {
+            return opening.get() > 0 ? NotKept.RECOVERING : NotKept.BROKEN;
         }
-        VolumeService volume = volumes.get(homeOf(version));
+        VolumeService volume = open.get(homeOf(version, open.size()));
         VersionName.Digest digest = volume.digest(version);
         PageIdentity identity = digest.page(page.index());
         if (volume.find(identity) != null) {
@@ -273,25 +379,26 @@ public final class DiskTier implements AutoCloseable {
         return null;
     }
 
-    private int homeOf(VersionName version) {
-        return Math.floorMod(version.hashCode() * 0x9E3779B9, volumes.size());
+    private static int homeOf(VersionName version, int count) {
+        return Math.floorMod(version.hashCode() * 0x9E3779B9, count);
     }
 
     /** Drops pages of a version; those that are being written must not be current any more. */
-    public void forget(VersionName version, long pages) {
+    public void forget(VersionName version, long first, long count) {
         for (VolumeService volume : volumes) {
             VersionName.Digest digest = volume.digest(version);
             if (volume.volume().names.mayHold(digest.objectHash())) {
-                for (long page = 0; page < pages; page++) {
+                for (long page = first; page < first + count; page++) {
                     volume.forget(digest.page(page));
                 }
             }
         }
     }
 
-    /** Returns whether the volumes' old content is all known. */
+    /** Returns whether no volume is being opened, and the old content of all is known. */
     public boolean isRecovered() {
-        return volumes.stream().allMatch(volume -> volume.volume().isRecovered());
+        return opening.get() == 0
+                && volumes.stream().allMatch(volume -> volume.volume().isRecovered());
     }
 
     public DiskStats stats() {
@@ -302,7 +409,9 @@ public final class DiskTier implements AutoCloseable {
         long corrupt = 0;
         int broken = 0;
         int recovering = 0;
-        for (VolumeService service : volumes) {
+        int unopened = opening.get();
+        List<VolumeService> open = volumes;
+        for (VolumeService service : open) {
             DiskVolume volume = service.volume();
             capacity += volume.layout.volumeBytes();
             pages += volume.index.size();
@@ -312,18 +421,30 @@ public final class DiskTier implements AutoCloseable {
             broken += service.isBroken() ? 1 : 0;
             recovering += volume.isRecovered() ? 0 : 1;
         }
-        return new DiskStats(volumes.size(), broken, recovering, capacity, pages, index,
-                counters.queuedBytes.get(), counters.readPages.sum(), counters.readBytes.sum(),
+        return new DiskStats(open.size() + unopened, broken, recovering + unopened, capacity,
+                pages, index, counters.queuedBytes.get(), counters.readPages.sum(),
+                counters.readBytes.sum(),
                 counters.writtenPages.sum(), written, corrupt, counters.errors.sum(),
                 counters.hangs.sum(), counters.notKept());
     }
 
-    /** Writes what waits, for some seconds at most. The caller offers and reads no more. */
+    /**
+     * Writes what waits, to all volumes at once, for some seconds at most. The caller offers and
+     * reads no more.
+     */
     @Override
     public void close() {
-        if (closed.compareAndSet(false, true)) {
-            volumes.forEach(VolumeService::close);
-            watch.shutdownNow();
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
         }
+        // The end waits for each task.
+        try (ExecutorService closing = Executors.newThreadPerTaskExecutor(
+                Thread.ofPlatform().daemon().name("railhead-disk-close").factory())) {
+            volumes.forEach(volume -> closing.execute(volume::close));
+        }
+        watch.shutdownNow();
     }
 }

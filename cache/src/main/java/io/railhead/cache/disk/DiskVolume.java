@@ -7,8 +7,11 @@ import io.railhead.os.Mapping;
 import io.railhead.os.OsException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.util.BitSet;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
@@ -22,8 +25,11 @@ import org.jspecify.annotations.Nullable;
  * again after a read. Whatever happens besides, bytes whose CRC32C differs are never given out.
  */
 final class DiskVolume implements AutoCloseable {
-    /** A segment with a footer that cannot be written: never used again before a restart. */
+    /** A segment with a footer that could not be read: left as it is until a restart. */
     static final long UNUSABLE = Long.MAX_VALUE;
+    /** The time after which footers are tried again that could not be read. */
+    private static final long RETRY_MILLIS = 1000;
+    private static final long STEP_MILLIS = 50;
     /** The first read of a footer: enough for pages of full length. */
     private static final int FOOTER_START = 16 << 10;
 
@@ -36,6 +42,7 @@ final class DiskVolume implements AutoCloseable {
     private final AtomicLongArray sequences;
     private volatile boolean recovered;
     private volatile boolean full;
+    private volatile int unreadable;
 
     /** The result of a read. */
     enum Outcome {
@@ -66,7 +73,7 @@ final class DiskVolume implements AutoCloseable {
         return full;
     }
 
-    /** Notes that a segment with pages was reused. */
+    /** Notes that a segment with pages is reused. */
     void reused() {
         full = true;
     }
@@ -119,35 +126,73 @@ final class DiskVolume implements AutoCloseable {
     }
 
     /**
-     * Reads the footers and fills the index. Pages are found as soon as their footer was read.
-     * Footers that cannot be read are passed over: their segments count as empty.
+     * Reads the footers and fills the index. Pages are found as soon as their footer was read. A
+     * segment without a whole footer counts as empty. Where the disk fails, it is asked once more
+     * after the others; then the segment is left alone, since its pages may be good.
      *
      * @param stop ends it early
      * @return the number of footers that were read
      */
     int recover(BooleanSupplier stop) {
         int found = 0;
+        BitSet failed = new BitSet();
         try (Mapping memory = Mapping.anonymous(layout.footerBytes())) {
             for (int segment = 0; segment < layout.segments(); segment++) {
                 if (stop.getAsBoolean()) {
                     return found;
                 }
-                SegmentFooter footer = readFooter(segment, memory.segment());
-                if (footer != null) {
-                    found++;
-                    sequences.set(segment, footer.sequence());
-                    adopt(segment, footer);
+                found += recover(segment, memory.segment(), failed);
+            }
+            BitSet again = (BitSet) failed.clone();
+            if (!again.isEmpty()) {
+                pause(stop);
+            }
+            for (int segment = again.nextSetBit(0); segment >= 0; segment = again
+                    .nextSetBit(segment + 1)) {
+                if (stop.getAsBoolean()) {
+                    return found;
                 }
+                failed.clear(segment);
+                found += recover(segment, memory.segment(), failed);
             }
         }
-        full = found == layout.segments();
+        failed.stream().forEach(segment -> sequences.set(segment, UNUSABLE));
+        unreadable = failed.cardinality();
+        full = found + unreadable == layout.segments() || index.isFull();
         recovered = true;
         return found;
     }
 
+    private int recover(int segment, MemorySegment memory, BitSet failed) {
+        try {
+            SegmentFooter footer = readFooter(segment, memory);
+            if (footer == null) {
+                return 0;
+            }
+            sequences.set(segment, footer.sequence());
+            adopt(segment, footer);
+            return 1;
+        } catch (OsException e) {
+            failed.set(segment);
+            return 0;
+        }
+    }
+
+    private static void pause(BooleanSupplier stop) {
+        for (long waited = 0; waited < RETRY_MILLIS
+                && !stop.getAsBoolean(); waited += STEP_MILLIS) {
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(STEP_MILLIS));
+        }
+    }
+
+    /** Returns the number of segments whose footer could not be read. */
+    int unreadable() {
+        return unreadable;
+    }
+
     private void adopt(int segment, SegmentFooter footer) {
+        footer.objects().forEach(names::add);
         for (Entry entry : footer.entries()) {
-            names.add(entry.objectHash());
             boolean _ = put(segment, footer.sequence(), entry);
         }
     }
@@ -162,9 +207,12 @@ final class DiskVolume implements AutoCloseable {
         return (int) ((long) segment * layout.unitsPerSegment() + entry.unit());
     }
 
-    /** Drops a segment's pages from the index. */
-    void drop(int segment, MemorySegment footerMemory) {
-        SegmentFooter footer = readFooter(segment, footerMemory);
+    /**
+     * Drops a segment's pages from the index.
+     *
+     * @param footer null if it has none, as after a write of the footer that failed
+     */
+    void drop(int segment, @Nullable SegmentFooter footer) {
         if (footer == null) {
             long first = (long) segment * layout.unitsPerSegment();
             index.removeUnits(first, first + layout.unitsPerSegment());
@@ -172,26 +220,26 @@ final class DiskVolume implements AutoCloseable {
         }
         for (Entry entry : footer.entries()) {
             index.remove(entry.identity(), unit(segment, entry));
-            names.remove(entry.objectHash());
         }
+        footer.objects().forEach(names::remove);
     }
 
-    /** Returns a segment's footer; null if there is none, or if it cannot be read. */
-    private @Nullable SegmentFooter readFooter(int segment, MemorySegment memory) {
-        try {
-            int first = Math.min(FOOTER_START, layout.footerBytes());
-            file.read(memory.asSlice(0, first), layout.footerAt(segment));
-            ByteBuffer bytes = memory.asByteBuffer();
-            int length = SegmentFooter.lengthOf(bytes, superblock.volume(), layout.footerBytes());
-            if (length > first) {
-                file.read(memory.asSlice(first,
-                        (long) DiskLayout.unitsOf(length) * DiskLayout.UNIT_BYTES - first),
-                        layout.footerAt(segment) + first);
-            }
-            return SegmentFooter.decode(bytes, superblock.volume(), layout);
-        } catch (OsException e) {
-            return null;
+    /**
+     * Returns a segment's footer; null if there is none, or a torn one. Throws {@link OsException}
+     * if the disk fails.
+     */
+    @Nullable
+    SegmentFooter readFooter(int segment, MemorySegment memory) {
+        int first = Math.min(FOOTER_START, layout.footerBytes());
+        file.read(memory.asSlice(0, first), layout.footerAt(segment));
+        ByteBuffer bytes = memory.asByteBuffer();
+        int length = SegmentFooter.lengthOf(bytes, superblock.volume(), layout.footerBytes());
+        if (length > first) {
+            file.read(memory.asSlice(first,
+                    (long) DiskLayout.unitsOf(length) * DiskLayout.UNIT_BYTES - first),
+                    layout.footerAt(segment) + first);
         }
+        return SegmentFooter.decode(bytes, superblock.volume(), layout);
     }
 
     @Override

@@ -6,43 +6,52 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
  * A counting filter of the objects that have pages on a volume: it may say yes for others, and says
  * no only for objects that have none. A reader of an object whose version is unknown asks the store
  * for that first, rather than for bytes that the disk has. Any thread; changes come from one.
+ *
+ * <p> An object is added once for each segment that has pages of it, so a large one does not use up
+ * its counters. A full disk of objects of one page each is the worst case.
  */
 final class HeldNames {
     /** A counter that has reached this stays there. */
     private static final int STUCK = 0xff;
+    /** Bytes, with a counter each. With so many hashes, one of 28 answers is wrong at worst. */
+    private static final int COUNTERS_PER_PAGE = 7;
+    private static final int HASHES = 4;
 
     private final AtomicIntegerArray counters;
     private final int count;
 
     HeldNames(long pages) {
-        this.count = (int) Math.min(1L << 30, Math.max(1 << 10, 2 * pages));
+        this.count = (int) Math.min(1L << 30, Math.max(1 << 10, COUNTERS_PER_PAGE * pages));
         this.counters = new AtomicIntegerArray(Math.ceilDiv(count, Integer.BYTES));
     }
 
-    private int first(long hash) {
-        return (int) Math.unsignedMultiplyHigh(hash, count);
-    }
-
-    private int second(long hash) {
-        return (int) Math.unsignedMultiplyHigh(hash * 0x9E3779B97F4A7C15L, count);
+    /** Returns the place of one of an object's counters. */
+    private int at(long hash, int number) {
+        long step = Long.rotateLeft(hash, 32) * 0x9E3779B97F4A7C15L | 1;
+        return (int) Math.unsignedMultiplyHigh(hash + number * step, count);
     }
 
     boolean mayHold(long hash) {
-        return counter(first(hash)) > 0 && counter(second(hash)) > 0;
+        for (int i = 0; i < HASHES; i++) {
+            if (counter(at(hash, i)) == 0) {
+                return false;
+            }
+        }
+        return true;
     }
 
     void add(long hash) {
-        change(first(hash), 1);
-        change(second(hash), 1);
+        change(hash, 1);
     }
 
     void remove(long hash) {
-        change(first(hash), -1);
-        change(second(hash), -1);
+        change(hash, -1);
     }
 
-    long bytes() {
-        return (long) counters.length() * Integer.BYTES;
+    private void change(long hash, int by) {
+        for (int i = 0; i < HASHES; i++) {
+            change(at(hash, i), by);
+        }
     }
 
     private int counter(int at) {

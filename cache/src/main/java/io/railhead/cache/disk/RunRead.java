@@ -54,8 +54,19 @@ final class RunRead {
         this.since = nanoClock.getAsLong();
     }
 
-    /** Reads until a page cannot be had, or the watch has ended the read. */
+    /**
+     * Reads until a page cannot be had, or the watch has ended the read. It ends whatever is
+     * thrown, since readers wait for the end.
+     */
     void read(Disk disk, MemorySegment own) {
+        try {
+            readPages(disk, own);
+        } finally {
+            end();
+        }
+    }
+
+    private void readPages(Disk disk, MemorySegment own) {
         State before = State.WAITING;
         for (int done = 0; done < count; done++) {
             since = nanoClock.getAsLong();
@@ -65,7 +76,7 @@ final class RunRead {
             PageIdentity identity = version.page(first + done);
             Place place = disk.find(identity);
             if (place == null || !disk.tryRead(identity, place, own)) {
-                break;
+                return;
             }
             if (!state.compareAndSet(State.READING, State.HANDING)) {
                 return;
@@ -74,7 +85,6 @@ final class RunRead {
             handed = done + 1;
             before = State.HANDING;
         }
-        end();
     }
 
     /** Ends the read where it is, unless it has ended. Its thread only. */
@@ -102,14 +112,16 @@ final class RunRead {
 
     /** Ends the read if it has made no progress for so long. */
     Late endIfLate(long now, long limitNanos) {
+        // The state first: a thread sets the time of its read before it begins to read.
+        State seen = state.get();
         if (now - since <= limitNanos) {
             return Late.NOT;
         }
-        if (state.compareAndSet(State.WAITING, State.ENDED)) {
+        if (seen == State.WAITING && state.compareAndSet(State.WAITING, State.ENDED)) {
             taker.ended(0);
             return Late.WAITING;
         }
-        if (state.compareAndSet(State.READING, State.ENDED)) {
+        if (seen == State.READING && state.compareAndSet(State.READING, State.ENDED)) {
             taker.ended(handed);
             return Late.READING;
         }

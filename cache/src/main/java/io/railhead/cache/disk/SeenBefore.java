@@ -37,13 +37,15 @@ final class SeenBefore {
             return true;
         }
         boolean before = (generations[1 - now].get(word) & mask) != 0;
-        if (added.incrementAndGet() == fullAt) {
-            turn();
-        }
+        added.incrementAndGet();
         return before;
     }
 
-    private void turn() {
+    /** Forgets the older generation if the younger is full. One thread, which may take its time. */
+    void turnIfFull() {
+        if (added.get() < fullAt) {
+            return;
+        }
         int next = 1 - young;
         AtomicLongArray old = generations[next];
         for (int i = 0; i < old.length(); i++) {

@@ -5,16 +5,21 @@ import io.railhead.os.Mapping;
 import io.railhead.os.OsException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
 
 /**
  * The open segment of a volume, into which pages are written one behind the other. When it is full
- * its footer is written, and the oldest segment is opened next. One thread.
+ * its footer is written, and the oldest segment is opened next. Where the index is full before the
+ * disk, that is the oldest segment with pages. One thread.
  *
  * <p> Order on the disk: the old footer is zeroed and flushed before a page is overwritten that it
- * names. Pages are not flushed before the new footer: their sums tell.
+ * names. Its pages are found until then, so a disk that cannot be written keeps all it holds. Pages
+ * are not flushed before the new footer: their sums tell.
  */
 final class SegmentWriter implements AutoCloseable {
     private static final int NONE = -1;
@@ -27,6 +32,10 @@ final class SegmentWriter implements AutoCloseable {
     private final MemorySegment footer;
     private final MemorySegment lastUnit;
     private final List<Entry> entries = new ArrayList<>();
+    /** The hashes of the open segment's objects. */
+    private final Set<Long> objects = new HashSet<>();
+    /** Segments that could not be opened: tried again after all others. */
+    private final BitSet failed = new BitSet();
     private int segment = NONE;
     private long sequence;
     private long lastSequence;
@@ -52,27 +61,44 @@ final class SegmentWriter implements AutoCloseable {
             BooleanSupplier current) {
         int length = (int) bytes.stream().mapToLong(MemorySegment::byteSize).sum();
         int units = DiskLayout.unitsOf(length);
-        if (segment != NONE && !fits(units)) {
+        if (segment != NONE && (!fits(units) || volume.index.isFull())) {
             seal();
         }
         if (segment == NONE) {
-            open();
+            open(volume.index.isFull());
         }
         Entry entry = new Entry(identity, objectHash, nextUnit, length, crc);
         // Taken even if the write fails: a part of it may arrive later.
         nextUnit += units;
         writeUnits(entry.unit(), bytes);
         writtenBytes.add((long) units * DiskLayout.UNIT_BYTES);
-        if (!current.getAsBoolean() || !volume.put(segment, sequence, entry)) {
+        if (!current.getAsBoolean()) {
+            return false;
+        }
+        // Before the put: a remover passes over volumes that do not know the name.
+        boolean named = objects.add(objectHash);
+        if (named) {
+            volume.names.add(objectHash);
+        }
+        boolean kept = tryPut(entry, current);
+        if (kept) {
+            entries.add(entry);
+        } else if (named) {
+            objects.remove(objectHash);
+            volume.names.remove(objectHash);
+        }
+        return kept;
+    }
+
+    private boolean tryPut(Entry entry, BooleanSupplier current) {
+        if (!volume.put(segment, sequence, entry)) {
             return false;
         }
         if (!current.getAsBoolean()) {
             // Refuted between the look and the put, by a remover that may have come before the put.
-            volume.index.remove(identity, volume.unit(segment, entry));
+            volume.index.remove(entry.identity(), volume.unit(segment, entry));
             return false;
         }
-        entries.add(entry);
-        volume.names.add(objectHash);
         return true;
     }
 
@@ -101,22 +127,27 @@ final class SegmentWriter implements AutoCloseable {
         }
     }
 
-    /** Opens the oldest segment, and drops its pages. */
-    private void open() {
-        int oldest = oldest();
-        long before = volume.sequence(oldest);
-        volume.sequence(oldest, 0);
-        if (before != 0) {
-            volume.reused();
-            volume.drop(oldest, footer);
-        }
+    /**
+     * Opens the oldest segment, and drops its pages once it is sure that it can be written.
+     *
+     * @param withPages whether only a segment with pages helps, since the index is full
+     */
+    private void open(boolean withPages) {
+        int oldest = oldest(withPages);
+        SegmentFooter old;
         try {
+            old = volume.readFooter(oldest, footer);
             MemorySegment head = footer.asSlice(0, DiskLayout.UNIT_BYTES).fill((byte) 0);
             volume.file.write(head, layout.footerAt(oldest));
             volume.file.sync();
         } catch (OsException e) {
-            volume.sequence(oldest, DiskVolume.UNUSABLE);
+            failed.set(oldest);
             throw e;
+        }
+        if (volume.sequence(oldest) != 0) {
+            volume.reused();
+            volume.sequence(oldest, 0);
+            volume.drop(oldest, old);
         }
         lastSequence++;
         sequence = lastSequence;
@@ -124,23 +155,42 @@ final class SegmentWriter implements AutoCloseable {
         segment = oldest;
         nextUnit = 0;
         entries.clear();
+        objects.clear();
     }
 
-    private int oldest() {
-        int oldest = NONE;
-        for (int i = 0; i < layout.segments(); i++) {
-            long each = volume.sequence(i);
-            if (each != DiskVolume.UNUSABLE) {
-                lastSequence = Math.max(lastSequence, each);
-                if (oldest == NONE || each < volume.sequence(oldest)) {
-                    oldest = i;
-                }
-            }
+    private int oldest(boolean withPages) {
+        int oldest = findOldest(withPages);
+        if (oldest == NONE) {
+            failed.clear();
+            oldest = findOldest(withPages);
         }
         if (oldest == NONE) {
             throw new OsException("no segment of the disk can be written", 0);
         }
         return oldest;
+    }
+
+    private int findOldest(boolean withPages) {
+        int oldest = NONE;
+        for (int i = 0; i < layout.segments(); i++) {
+            long each = volume.sequence(i);
+            if (each == DiskVolume.UNUSABLE) {
+                continue;
+            }
+            lastSequence = Math.max(lastSequence, each);
+            boolean may = !failed.get(i) && !(withPages && each == 0);
+            if (may && (oldest == NONE || each < volume.sequence(oldest))) {
+                oldest = i;
+            }
+        }
+        return oldest;
+    }
+
+    /** Writes the superblock as it is: throws {@link OsException} if that fails. */
+    void probe() {
+        MemorySegment.copy(MemorySegment.ofArray(volume.superblock.encoded()), 0, lastUnit, 0,
+                DiskLayout.UNIT_BYTES);
+        volume.file.write(lastUnit, layout.secondSuperblockAt());
     }
 
     /** Writes the open segment's footer, so that its pages survive a restart. */
@@ -151,6 +201,7 @@ final class SegmentWriter implements AutoCloseable {
         int full = segment;
         segment = NONE;
         if (entries.isEmpty()) {
+            volume.sequence(full, 0);
             return;
         }
         new SegmentFooter(volume.superblock.volume(), sequence, volume.superblock.epoch(), entries)

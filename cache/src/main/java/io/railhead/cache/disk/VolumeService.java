@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -27,6 +28,9 @@ import org.slf4j.LoggerFactory;
  * <p> A page that waits to be written keeps its lease until the write has returned, however long
  * that takes: the disk reads the page's own memory. Queued bytes are bounded, so a hanging disk
  * keeps no more than that. Readers read into memory of their own.
+ *
+ * <p> Reads and writes are stopped apart: a disk that can only be read is read, and a write that
+ * hangs closes nothing but writes. Without reads there are no writes: nobody would have them.
  */
 final class VolumeService implements RunRead.Disk, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeService.class);
@@ -37,11 +41,15 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
     private static final long CLOSE_SECONDS = 5;
 
     private final String path;
+    private final int place;
     private final DiskVolume volume;
     private final DiskCounters counters;
     private final LongSupplier nanoClock;
     private final long hangsNanos;
-    private final DiskBreaker breaker;
+    private final DiskBreaker reading;
+    private final DiskBreaker writing;
+    /** Whether a probe of the disk's reads is queued or under way. */
+    private final AtomicBoolean probing = new AtomicBoolean();
     private final byte[] secret;
     private final SegmentWriter segments;
     private final LinkedBlockingQueue<Write> writes = new LinkedBlockingQueue<>();
@@ -52,6 +60,8 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
     private volatile boolean closing;
     /** The start of the write under way; 0 if there is none. */
     private volatile long writingSince;
+    /** The start of the last write that counted as hanging; the watch's thread only. */
+    private long hungSince;
 
     /** The work of a reading thread, with the thread's own memory. */
     private interface Reading {
@@ -60,14 +70,17 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
 
     private record Write(EvictedPage page, PageSlice ownedSlice, VersionName.Digest version) {}
 
-    VolumeService(String path, DiskVolume ownedVolume, DiskCounters counters,
+    /** @param place the volume's number in the configuration */
+    VolumeService(String path, int place, DiskVolume ownedVolume, DiskCounters counters,
             LongSupplier nanoClock, Duration hangs) {
         this.path = path;
+        this.place = place;
         this.volume = ownedVolume;
         this.counters = counters;
         this.nanoClock = nanoClock;
         this.hangsNanos = hangs.toNanos();
-        this.breaker = new DiskBreaker(nanoClock);
+        this.reading = new DiskBreaker(nanoClock);
+        this.writing = new DiskBreaker(nanoClock);
         this.secret = volume.superblock.secret().bytes();
         this.segments = new SegmentWriter(volume);
     }
@@ -90,12 +103,16 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
         }));
     }
 
+    int place() {
+        return place;
+    }
+
     VersionName.Digest digest(VersionName version) {
         return version.digest(secret);
     }
 
     boolean mayHold(VersionName.Digest object) {
-        return !breaker.isOpen() && volume.names.mayHold(object.objectHash());
+        return !reading.isOpen() && volume.names.mayHold(object.objectHash());
     }
 
     @Override
@@ -104,7 +121,7 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
     }
 
     boolean holds(PageIdentity identity) {
-        return !breaker.isOpen() && volume.find(identity) != null;
+        return !reading.isOpen() && volume.find(identity) != null;
     }
 
     boolean isFull() {
@@ -117,7 +134,7 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
         if (!volume.isRecovered()) {
             return NotKept.RECOVERING;
         }
-        return breaker.isOpen() ? NotKept.BROKEN : null;
+        return isBroken() ? NotKept.BROKEN : null;
     }
 
     /** Queues a page, whose bytes are counted already. */
@@ -142,16 +159,18 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
     }
 
     private void writeAll() {
-        int found = volume.recover(() -> closing);
-        if (!closing) {
-            LOG.info("{}: {} of {} segments hold pages, {} pages", path, found,
-                    volume.layout.segments(), volume.index.size());
-        }
+        recover();
         try {
             while (!closing || !writes.isEmpty()) {
                 Write next = writes.poll(100, TimeUnit.MILLISECONDS);
                 if (next != null) {
                     write(next);
+                }
+                if (writing.tryProbe()) {
+                    call(() -> {
+                        segments.probe();
+                        return true;
+                    });
                 }
             }
         } catch (InterruptedException e) {
@@ -165,9 +184,27 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
         }
     }
 
+    private void recover() {
+        try {
+            int found = volume.recover(() -> closing);
+            if (!closing) {
+                LOG.info("{}: {} of {} segments hold pages, {} pages", path, found,
+                        volume.layout.segments(), volume.index.size());
+            }
+            if (volume.unreadable() > 0) {
+                counters.errors.add(volume.unreadable());
+                LOG.warn("{}: {} segments could not be read, and are left alone until a restart",
+                        path, volume.unreadable());
+            }
+        } catch (RuntimeException | Error e) {
+            LOG.error("{}: what the disk holds could not be read: nothing is written to it", path,
+                    e);
+        }
+    }
+
     private void write(Write write) {
         try {
-            if (breaker.isOpen()) {
+            if (isBroken()) {
                 counters.count(NotKept.BROKEN);
                 return;
             }
@@ -193,11 +230,17 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
         writingSince = nanoClock.getAsLong() | 1;
         try {
             boolean result = call.run();
-            say(breaker.succeeded(), "");
+            sayOfWrites(writing.succeeded(), "");
             return result;
         } catch (OsException e) {
             counters.errors.increment();
-            say(breaker.failed(), String.valueOf(e.getMessage()));
+            sayOfWrites(writing.failed(), String.valueOf(e.getMessage()));
+            return false;
+        } catch (RuntimeException | Error e) {
+            // Without its thread, nothing would ever be written again.
+            counters.errors.increment();
+            LOG.error("{}: a page could not be written", path, e);
+            sayOfWrites(writing.failed(), String.valueOf(e.getMessage()));
             return false;
         } finally {
             writingSince = 0;
@@ -207,7 +250,7 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
     /** Starts a read; it ends at once if too many wait, or the disk must be left alone. */
     void read(RunRead read) {
         active.add(read);
-        boolean queued = !closing && !breaker.isOpen() && reads.offer(own -> read(read, own));
+        boolean queued = !closing && !reading.isOpen() && reads.offer(own -> read(read, own));
         if (!queued || closing) {
             active.remove(read);
             read.cancel();
@@ -234,19 +277,19 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
         }
     }
 
-    /** Writes the last superblock as it is, and reads it. */
+    /** Reads the last superblock. */
     private void probe(MemorySegment own) {
-        MemorySegment block = own.asSlice(0, DiskLayout.UNIT_BYTES);
-        MemorySegment.copy(MemorySegment.ofArray(volume.superblock.encoded()), 0, block, 0,
-                DiskLayout.UNIT_BYTES);
-        long at = volume.layout.secondSuperblockAt();
         try {
-            volume.file.write(block, at);
-            volume.file.read(block, at);
-            say(breaker.succeeded(), "");
+            volume.file.read(own.asSlice(0, DiskLayout.UNIT_BYTES),
+                    volume.layout.secondSuperblockAt());
+            say(reading.succeeded(), "");
         } catch (OsException e) {
             counters.errors.increment();
-            say(breaker.failed(), String.valueOf(e.getMessage()));
+            say(reading.failed(), String.valueOf(e.getMessage()));
+        } catch (RuntimeException | Error e) {
+            LOG.error("{}: a probe failed", path, e);
+        } finally {
+            probing.set(false);
         }
     }
 
@@ -254,7 +297,7 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
     public boolean tryRead(PageIdentity identity, Place place, MemorySegment into) {
         try {
             DiskVolume.Outcome outcome = volume.read(identity, place, into);
-            say(breaker.succeeded(), "");
+            say(reading.succeeded(), "");
             if (outcome == DiskVolume.Outcome.RIGHT) {
                 counters.readPages.increment();
                 counters.readBytes.add(place.length());
@@ -264,7 +307,7 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
             return outcome == DiskVolume.Outcome.RIGHT;
         } catch (OsException e) {
             counters.errors.increment();
-            say(breaker.failed(), String.valueOf(e.getMessage()));
+            say(reading.failed(), String.valueOf(e.getMessage()));
             return false;
         }
     }
@@ -274,27 +317,25 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
         long now = nanoClock.getAsLong();
         active.removeIf(read -> isLate(read, now));
         long since = writingSince;
-        if (since != 0 && now - since > WRITE_PATIENCE * hangsNanos) {
-            if (!breaker.isOpen()) {
-                hung("a write has taken more than " + WRITE_PATIENCE * hangsNanos / 1_000_000
-                        + " ms");
-            }
-        } else if (breaker.tryProbe()) {
-            boolean _ = reads.offer(this::probe);
+        if (since != 0 && since != hungSince && now - since > WRITE_PATIENCE * hangsNanos) {
+            hungSince = since;
+            counters.hangs.increment();
+            sayOfWrites(writing.hung(), "a write has taken more than "
+                    + WRITE_PATIENCE * hangsNanos / 1_000_000 + " ms");
+        }
+        if (reading.tryProbe() && probing.compareAndSet(false, true)
+                && !reads.offer(this::probe)) {
+            probing.set(false);
         }
     }
 
     private boolean isLate(RunRead read, long now) {
         RunRead.Late late = read.endIfLate(now, hangsNanos);
         if (late == RunRead.Late.READING) {
-            hung("a read has taken more than " + hangsNanos / 1_000_000 + " ms");
+            counters.hangs.increment();
+            say(reading.hung(), "a read has taken more than " + hangsNanos / 1_000_000 + " ms");
         }
         return late != RunRead.Late.NOT;
-    }
-
-    private void hung(String reason) {
-        counters.hangs.increment();
-        say(breaker.hung(), reason);
     }
 
     private void say(Change change, String reason) {
@@ -308,8 +349,18 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
         }
     }
 
+    private void sayOfWrites(Change change, String reason) {
+        switch (change) {
+            case OPENED ->
+                LOG.error("{}: nothing is written to the disk for now: {}", path, reason);
+            case CLOSED -> LOG.info("{}: the disk is written again", path);
+            case NONE -> {
+            }
+        }
+    }
+
     boolean isBroken() {
-        return breaker.isOpen();
+        return reading.isOpen() || writing.isOpen();
     }
 
     DiskVolume volume() {

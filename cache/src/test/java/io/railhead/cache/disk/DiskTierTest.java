@@ -1,7 +1,6 @@
 package io.railhead.cache.disk;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.railhead.cache.disk.DiskStats.NotKept;
@@ -9,9 +8,11 @@ import io.railhead.cache.memory.LeakCheck;
 import io.railhead.os.DirectFile;
 import io.railhead.os.OsException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -150,6 +151,47 @@ final class DiskTierTest {
     }
 
     @Test
+    void aWriteThatHangsStopsWritesAloneAndCountsOnce() throws InterruptedException {
+        TierRig rig = new TierRig(leaks, 0, "a");
+        DiskTier tier = rig.open();
+        write(rig, tier, 1);
+        FaultyDisk disk = Objects.requireNonNull(rig.disks.get("a"));
+        disk.hangWrites();
+        assertThat(rig.offer(tier, 2, bytes(2))).isTrue();
+        TierRig.await(() -> tier.stats().brokenVolumes() == 1);
+        // Longer than the first pauses after which a disk is tried again.
+        for (int i = 0; i < 25; i++) {
+            assertThat(TierRig.read(tier, 1, PAGE - 1)).isEqualTo(bytes(1));
+            assertThat(rig.offer(tier, 3, bytes(3))).isFalse();
+            Thread.sleep(100);
+        }
+        assertThat(tier.stats().hangs()).isEqualTo(1);
+        disk.goOn();
+        TierRig.await(() -> tier.stats().brokenVolumes() == 0);
+        assertThat(TierRig.read(tier, 2, PAGE - 2)).isEqualTo(bytes(2));
+    }
+
+    @Test
+    void readsThatSucceedDoNotHideWritesThatFail() {
+        TierRig rig = new TierRig(leaks, 0, "a");
+        DiskTier tier = rig.open();
+        write(rig, tier, 1);
+        FaultyDisk disk = Objects.requireNonNull(rig.disks.get("a"));
+        disk.failWrites(true);
+        for (int i = 2; i < 5; i++) {
+            assertThat(rig.offer(tier, i, bytes(i))).isTrue();
+            TierRig.await(() -> tier.stats().queuedBytes() == 0);
+            assertThat(TierRig.read(tier, 1, PAGE - 1)).isEqualTo(bytes(1));
+        }
+        assertThat(tier.stats().brokenVolumes()).isEqualTo(1);
+        assertThat(rig.offer(tier, 6, bytes(6))).isFalse();
+        assertThat(TierRig.read(tier, 1, PAGE - 1)).isEqualTo(bytes(1));
+        disk.failWrites(false);
+        TierRig.await(() -> tier.stats().brokenVolumes() == 0);
+        write(rig, tier, 7);
+    }
+
+    @Test
     void closingDoesNotWaitForAHangingDisk() {
         TierRig rig = new TierRig(leaks, 0, "a");
         DiskTier tier = rig.open();
@@ -229,7 +271,7 @@ final class DiskTierTest {
         DiskTier tier = rig.open();
         write(rig, tier, 1);
         write(rig, tier, 2);
-        tier.forget(TierRig.name(1, PAGE - 1), 1);
+        tier.forget(TierRig.name(1, PAGE - 1), 0, 1);
         assertThat(TierRig.read(tier, 1, PAGE - 1)).isNull();
         assertThat(TierRig.read(tier, 2, PAGE - 2)).isEqualTo(bytes(2));
     }
@@ -246,7 +288,7 @@ final class DiskTierTest {
     }
 
     @Test
-    void aSecondGatewayIsRefusedTheFile() throws DiskRefusedException {
+    void aSecondGatewayIsRefusedTheFile() {
         String path = folder.resolve("disk").toString();
         DiskConfig config = new DiskConfig(List.of(path), DiskConfig.leastBytes(), 0, 100, PAGE,
                 8L * PAGE, TierRig.HANGS);
@@ -256,12 +298,97 @@ final class DiskTierTest {
             assumeTrue(!DirectFile.isRefusedDirect(e), "O_DIRECT is refused here");
         }
         DiskTier tier = leaks.closing(DiskTier.open(config, System::nanoTime));
+        TierRig.await(tier::isRecovered);
         assertThat(tier.stats().volumes()).isEqualTo(1);
-        assertThatThrownBy(() -> DiskTier.check(config)).isInstanceOf(DiskRefusedException.class)
-                .hasMessage(path + ": another process uses it");
+        assertThat(DiskTier.check(config)).containsExactly(path + ": another process uses it");
         DiskTier second = leaks.closing(DiskTier.open(config, System::nanoTime));
+        TierRig.await(second::isRecovered);
         assertThat(second.stats().volumes()).isZero();
         tier.close();
-        DiskTier.check(config);
+        assertThat(DiskTier.check(config)).isEmpty();
+    }
+
+    @Test
+    void theCheckOfADiskThatHangsEnds() {
+        DiskConfig config = new DiskConfig(List.of("a", "b"), 0, 0, 100, PAGE, 8L * PAGE,
+                TierRig.HANGS);
+        CountDownLatch hangs = new CountDownLatch(1);
+        List<String> problems = DiskTier.check(config, path -> {
+            if (path.equals("a")) {
+                awaitUninterrupted(hangs);
+            }
+            return "";
+        }, Duration.ofSeconds(1));
+        hangs.countDown();
+        assertThat(problems).containsExactly("a: it did not answer within 1 s");
+    }
+
+    @Test
+    void aDiskThatHangsAtTheStartTakesPartOnceItAnswers() {
+        TierRig rig = new TierRig(leaks, 0, "a", "b");
+        FaultyDisk slow = Objects.requireNonNull(rig.disks.get("a"));
+        slow.hang();
+        DiskTier tier = rig.begin();
+        TierRig.await(() -> tier.stats().recoveringVolumes() == 1);
+        for (int i = 1; i <= 6; i++) {
+            write(rig, tier, i);
+            assertThat(TierRig.read(tier, i, PAGE - i)).isEqualTo(bytes(i));
+        }
+        assertThat(tier.isRecovered()).isFalse();
+        slow.goOn();
+        TierRig.await(tier::isRecovered);
+        assertThat(tier.stats().volumes()).isEqualTo(2);
+        for (int i = 1; i <= 6; i++) {
+            assertThat(TierRig.read(tier, i, PAGE - i)).isEqualTo(bytes(i));
+        }
+        for (int i = 7; i <= 16; i++) {
+            write(rig, tier, i);
+            assertThat(TierRig.read(tier, i, PAGE - i)).isEqualTo(bytes(i));
+        }
+    }
+
+    @Test
+    void aDiskThatOpensAfterTheEndIsClosed() {
+        TierRig rig = new TierRig(leaks, 0, "a");
+        FaultyDisk slow = Objects.requireNonNull(rig.disks.get("a"));
+        slow.hang();
+        DiskTier tier = rig.begin();
+        TierRig.await(() -> slow.hanging.get() == 1);
+        tier.close();
+        assertThat(slow.closed).isFalse();
+        slow.goOn();
+        TierRig.await(() -> slow.closed && tier.stats().volumes() == 0);
+    }
+
+    @Test
+    void whateverTheOpeningThrowsTheOthersServe() {
+        TierRig rig = new TierRig(leaks, 0, "a", "b");
+        rig.disks.remove("a");
+        DiskTier tier = rig.open();
+        assertThat(tier.stats().volumes()).isEqualTo(1);
+        write(rig, tier, 1);
+    }
+
+    @Test
+    void disksThatHangAreClosedAtOnce() {
+        TierRig rig = new TierRig(leaks, 0, "a", "b", "c", "d");
+        DiskTier tier = rig.open();
+        for (int i = 1; i <= 24; i++) {
+            write(rig, tier, i);
+        }
+        rig.disks.values().forEach(FaultyDisk::hang);
+        long begun = System.nanoTime();
+        tier.close();
+        // Five seconds for each, one after the other, would be twenty.
+        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(12));
+        rig.disks.values().forEach(FaultyDisk::goOn);
+    }
+
+    private static void awaitUninterrupted(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 }

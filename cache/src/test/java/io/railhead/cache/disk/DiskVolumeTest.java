@@ -8,9 +8,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.railhead.os.OsException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -201,6 +203,23 @@ final class DiskVolumeTest {
         }
     }
 
+    /** A remover that comes between the put and the second look finds the name. */
+    @Test
+    void aPageIsNamedBeforeItIsFound() throws DiskRefusedException {
+        try (VolumeRig rig = new VolumeRig(disk)) {
+            long hash = rig.digest(0).objectHash();
+            List<Boolean> named = new ArrayList<>();
+            MemorySegment page = java.lang.foreign.Arena.ofAuto().allocate(4096, 4096);
+            boolean kept = rig.writer.write(rig.identity(0), hash, 0, List.of(page), () -> {
+                named.add(rig.volume.names.mayHold(hash));
+                return named.size() == 1;
+            });
+            assertThat(kept).isFalse();
+            assertThat(named).containsExactly(false, true);
+            assertThat(rig.volume.names.mayHold(hash)).isFalse();
+        }
+    }
+
     @Test
     void aSegmentThatCannotBeWrittenIsLeftOut() throws DiskRefusedException {
         try (VolumeRig rig = new VolumeRig(disk)) {
@@ -208,8 +227,98 @@ final class DiskVolumeTest {
             assertThatThrownBy(() -> rig.write(0)).isInstanceOf(OsException.class);
             disk.failWrites(false);
             assertThat(rig.write(0)).isTrue();
-            assertThat(rig.volume.sequence(0)).isEqualTo(DiskVolume.UNUSABLE);
+            assertThat(rig.volume.sequence(0)).isZero();
+            assertThat(rig.volume.sequence(1)).isEqualTo(1);
             assertThat(rig.read(0)).isNotNull();
+        }
+    }
+
+    @Test
+    void aFullDiskThatCanOnlyBeReadKeepsItsPages() throws DiskRefusedException {
+        try (VolumeRig rig = new VolumeRig(disk)) {
+            int pages = 7 * VolumeRig.SEGMENTS;
+            for (int i = 0; i < pages; i++) {
+                rig.write(4 * i);
+            }
+            disk.failWrites(true);
+            for (int i = 0; i < 3 * VolumeRig.SEGMENTS; i++) {
+                int number = 4 * (pages + i);
+                assertThatThrownBy(() -> rig.write(number)).isInstanceOf(OsException.class);
+            }
+            for (int i = 0; i < pages; i++) {
+                assertThat(rig.read(4 * i)).isEqualTo(VolumeRig.bytes(4 * i));
+            }
+            disk.failWrites(false);
+            for (int i = 0; i < 2 * pages; i++) {
+                assertThat(rig.write(4 * (pages + i))).isTrue();
+            }
+            assertThat(rig.volume.index.size()).isEqualTo(pages);
+        }
+    }
+
+    /** Pages of one unit each: the index has room for fewer than the disk. */
+    @Test
+    void theOldestPagesGoWhereTheIndexIsFullBeforeTheDisk() throws DiskRefusedException {
+        int number = 0;
+        byte[] small = new byte[1];
+        try (VolumeRig rig = new VolumeRig(disk)) {
+            int units = rig.volume.layout.dataUnits();
+            while (!rig.volume.index.isFull()) {
+                assertThat(rig.write(number++, small)).isTrue();
+            }
+            assertThat(number).isLessThan(units * VolumeRig.SEGMENTS);
+            assertThat(rig.volume.isFull()).isFalse();
+            int full = number;
+            for (int i = 0; i < 5 * full; i++) {
+                assertThat(rig.write(number++, small)).isTrue();
+                assertThat(rig.volume.find(rig.identity(number - 1))).isNotNull();
+            }
+            assertThat(rig.volume.isFull()).isTrue();
+            // The youngest are there, and nothing lies about that nobody can find.
+            for (int i = number - full + 2 * units; i < number; i++) {
+                assertThat(rig.volume.find(rig.identity(i))).as("page " + i).isNotNull();
+            }
+            assertThat(rig.volume.index.size()).isGreaterThan(full - 2 * units);
+            rig.writer.seal();
+        }
+        try (VolumeRig rig = new VolumeRig(disk)) {
+            int found = 0;
+            for (int i = 0; i < number; i++) {
+                found += rig.volume.find(rig.identity(i)) == null ? 0 : 1;
+            }
+            assertThat(found).isEqualTo((int) rig.volume.index.size());
+            assertThat(rig.write(number, small)).isTrue();
+        }
+    }
+
+    @Test
+    void aFooterThatCannotBeReadAtTheStartIsTriedAgainThenLeftAlone()
+            throws DiskRefusedException {
+        int segmentPages = 7;
+        try (VolumeRig rig = new VolumeRig(disk)) {
+            for (int i = 0; i < segmentPages * VolumeRig.SEGMENTS; i++) {
+                rig.write(4 * i);
+            }
+            rig.writer.seal();
+        }
+        long at = VolumeRig.layout(VolumeRig.SIZE, VolumeRig.PAGE).footerAt(2);
+        disk.failReadsAt(at, 1);
+        try (VolumeRig rig = new VolumeRig(disk)) {
+            assertThat(rig.volume.unreadable()).isZero();
+            assertThat(rig.read(4 * 2 * segmentPages)).isNotNull();
+        }
+        disk.failReadsAt(at, 2);
+        try (VolumeRig rig = new VolumeRig(disk)) {
+            assertThat(rig.volume.unreadable()).isEqualTo(1);
+            assertThat(rig.volume.isFull()).isTrue();
+            for (int i = 0; i < 3 * segmentPages * VolumeRig.SEGMENTS; i++) {
+                assertThat(rig.write(4 * (1000 + i))).isTrue();
+            }
+            rig.writer.seal();
+        }
+        try (VolumeRig rig = new VolumeRig(disk)) {
+            // Its pages are found again after the next restart.
+            assertThat(rig.read(4 * 2 * segmentPages)).isNotNull();
         }
     }
 

@@ -14,10 +14,14 @@ import org.jspecify.annotations.Nullable;
 final class FaultyDisk implements BlockFile {
     static final int EIO = 5;
 
+    volatile boolean closed;
     final AtomicInteger hanging = new AtomicInteger();
     private final MemorySegment bytes;
     private volatile boolean failingReads;
     private volatile boolean failingWrites;
+    private volatile long failingAt = -1;
+    private final AtomicInteger failuresLeft = new AtomicInteger();
+    private volatile @Nullable CountDownLatch hungWrites;
     private volatile @Nullable CountDownLatch hung;
     /** Writes that are still done; then the power is cut. */
     private final AtomicInteger writesLeft = new AtomicInteger(Integer.MAX_VALUE);
@@ -40,6 +44,12 @@ final class FaultyDisk implements BlockFile {
         failingReads = fail;
     }
 
+    /** The next reads of one place fail, so many times. */
+    void failReadsAt(long at, int times) {
+        failingAt = at;
+        failuresLeft.set(times);
+    }
+
     void failWrites(boolean fail) {
         failingWrites = fail;
     }
@@ -49,11 +59,21 @@ final class FaultyDisk implements BlockFile {
         hung = new CountDownLatch(1);
     }
 
+    /** From now on, writes wait for {@link #goOn}; reads do not. */
+    void hangWrites() {
+        hungWrites = new CountDownLatch(1);
+    }
+
     void goOn() {
         CountDownLatch latch = hung;
         hung = null;
         if (latch != null) {
             latch.countDown();
+        }
+        CountDownLatch writes = hungWrites;
+        hungWrites = null;
+        if (writes != null) {
+            writes.countDown();
         }
     }
 
@@ -80,8 +100,9 @@ final class FaultyDisk implements BlockFile {
     @Override
     public void read(MemorySegment into, long at) {
         check(into, at);
-        await();
-        if (failingReads) {
+        await(hung);
+        if (failingReads || (at == failingAt && failuresLeft.getAndUpdate(
+                count -> Math.max(0, count - 1)) > 0)) {
             throw new OsException("pread: told to fail", EIO);
         }
         into.copyFrom(bytes.asSlice(at, into.byteSize()));
@@ -90,7 +111,8 @@ final class FaultyDisk implements BlockFile {
     @Override
     public void write(MemorySegment from, long at) {
         check(from, at);
-        await();
+        await(hung);
+        await(hungWrites);
         if (failingWrites) {
             throw new OsException("pwrite: told to fail", EIO);
         }
@@ -109,8 +131,7 @@ final class FaultyDisk implements BlockFile {
         }
     }
 
-    private void await() {
-        CountDownLatch latch = hung;
+    private void await(@Nullable CountDownLatch latch) {
         if (latch != null) {
             hanging.incrementAndGet();
             try {
@@ -131,5 +152,7 @@ final class FaultyDisk implements BlockFile {
     }
 
     @Override
-    public void close() {}
+    public void close() {
+        closed = true;
+    }
 }

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 /** A tier over disks in memory, and page memory that gives up pages. */
 final class TierRig {
     static final int PAGE = VolumeRig.PAGE;
-    static final Duration HANGS = Duration.ofMillis(150);
+    static final Duration HANGS = Duration.ofMillis(300);
 
     final Map<String, FaultyDisk> disks = new HashMap<>();
     final PageMemory memory;
@@ -42,11 +42,17 @@ final class TierRig {
     }
 
     DiskTier open() {
+        DiskTier tier = begin();
+        await(tier::isRecovered);
+        return tier;
+    }
+
+    /** Opens the tier, and waits for none of its disks. */
+    DiskTier begin() {
         DiskConfig config = new DiskConfig(paths, 0, bytesPerDay, 100, PAGE, 8L * PAGE, HANGS);
         DiskTier tier = DiskTier.open(config,
                 (path, bytes) -> Objects.requireNonNull(disks.get(path)), VolumeRig::layout,
                 System::nanoTime);
-        await(tier::isRecovered);
         return leaks.closing(tier);
     }
 

@@ -39,6 +39,11 @@ final class DiskLoader {
         if (size.bytes() < DiskConfig.leastBytes() || size.bytes() > DiskConfig.mostBytes()) {
             throw section.problem("size", "must be from 130MiB to 16TiB: " + size);
         }
+        long excess = size.bytes() % DiskConfig.UNIT_BYTES;
+        if (excess != 0) {
+            throw section.problem("size", "must be a multiple of " + DiskConfig.UNIT_BYTES
+                    + " bytes, such as " + (size.bytes() - excess) + ": " + size);
+        }
         return new Disk(paths, size, writes, minObject);
     }
 

@@ -334,6 +334,7 @@ class ConfigLoaderTest {
             "cache: {disk: {paths: [/usr]}}    | cache.disk.paths: is a folder, and must be a file or a device: /usr",
             "cache: {disk: {paths: [/tmp/d, /tmp/d]}} | cache.disk.paths: names a file or device twice",
             "cache: {disk: {paths: [/tmp/d]}}  | cache.disk.size: must be from 130MiB to 16TiB: 0",
+            "cache: {disk: {paths: [/tmp/d], size: 500000000}} | cache.disk.size: must be a multiple of 4096 bytes, such as 499998720: 500000000",
             "cache: {disk: {writes_per_day: -1}} | cache.disk.writes_per_day: '-1' is not a number of times the disks' size, such as 1 or 0.3, or a size such as 500GiB",
             "cache: {scrub: 2GiB}              | cache.scrub: must be at most 1GiB: 2GiB",
             "cache: {verify: never}            | cache.verify: 'never' is not one of always, scrub",
