@@ -48,7 +48,7 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
     private final long hangsNanos;
     private final DiskBreaker reading;
     private final DiskBreaker writing;
-    /** Whether a probe of the disk's reads is queued or under way. */
+    /** True while a probe of the disk's reads is queued or under way. */
     private final AtomicBoolean probing = new AtomicBoolean();
     private final byte[] secret;
     private final SegmentWriter segments;
