@@ -60,7 +60,7 @@ public final class ObjectCache implements AutoCloseable {
     private final ConcurrentMap<ObjectId, DiscoveryFlight> flights = new ConcurrentHashMap<>();
     private final ScheduledThreadPoolExecutor timer;
     private final ExecutorService sweeper;
-    /** It hashes each page of a version: memory's sweeper must not wait for that. */
+    /** Removes versions from disk; one hash for each page, so memory has a sweeper of its own. */
     private final ExecutorService lowerSweeper;
     private final MemoryWait.Clock clock;
     private final CacheControl control;
