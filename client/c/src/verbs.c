@@ -219,7 +219,7 @@ static bool break_off(struct rh_transport *transport) {
 
 /*
  * A device that is removed waits for whoever holds it: so all is given back at the session's end, and not at its close.
- * What cannot be given back keeps all that it may touch, until the process ends.
+ * An object that cannot be given back keeps all that it may touch, until the process ends.
  */
 static void let_go(struct rh_transport *transport) {
     struct verbs *verbs = of(transport);

@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  * table first, then the index. A fill puts its page into the index before it leaves this table. So
  * a page in neither belongs to nobody. Settling takes no lock. A failed claim leaves the table
  * before its waiters are called, so they do not find it again.
+ *
+ * <p> A long class: the whole protocol in one place.
  */
 final class FillTable {
     private static final int LOCKS = 256;

@@ -26,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  * while it is being removed. Lock order: partitions are called under that lock, never the other way
  * round. Evictions by a partition condemn the page without looking at the pinned ones. A selection
  * changes before its pages are moved; a put therefore checks the selections again afterwards.
+ *
+ * <p> A long class, since pinned pages and partitions are changed under these rules only.
  */
 final class PageIndex {
     private final PageMemory memory;

@@ -2,7 +2,6 @@ package io.railhead.cache;
 
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.railhead.cache.disk.DiskConfig;
 import io.railhead.cache.disk.DiskTier;
@@ -11,8 +10,7 @@ import io.railhead.cache.memory.LeakCheck;
 import io.railhead.cache.memory.MemoryConfig;
 import io.railhead.cache.memory.PageMemory;
 import io.railhead.cache.memory.PageMemory.Pool;
-import io.railhead.os.DirectFile;
-import io.railhead.os.OsException;
+import io.railhead.os.RequiresDirectFiles;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Path;
@@ -26,12 +24,12 @@ import java.util.function.Consumer;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A small memory over a disk, which has what memory gave up. */
+@RequiresDirectFiles
 final class LowerTierTest {
     private static final int PAGE = 64 << 10;
     private static final int RUN = 4 * PAGE;
@@ -49,15 +47,6 @@ final class LowerTierTest {
     private final List<ObjectVersion> versions = new ArrayList<>();
     private @Nullable String store = "store-1";
     private volatile Consumer<ObjectId> onStore = id -> {};
-
-    @BeforeAll
-    static void needsDirectFiles(@TempDir Path probed) {
-        try {
-            DirectFile.open(probed.resolve("probe").toString(), 4096).close();
-        } catch (OsException e) {
-            assumeTrue(!DirectFile.isRefusedDirect(e), "O_DIRECT is refused here");
-        }
-    }
 
     @AfterEach
     void close() {

@@ -146,7 +146,7 @@ public final class FakeStore implements AutoCloseable {
         return objects.get(path);
     }
 
-    /** What each listing is answered with from now on. */
+    /** Sets the answer to each listing from now on. */
     public void listing(byte[] document) {
         listing = document;
     }

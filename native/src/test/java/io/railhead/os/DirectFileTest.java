@@ -3,7 +3,6 @@ package io.railhead.os;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -13,6 +12,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+@RequiresDirectFiles
 final class DirectFileTest {
     private static final long BYTES = 1 << 20;
 
@@ -83,11 +83,6 @@ final class DirectFileTest {
     }
 
     private DirectFile open() {
-        try {
-            return DirectFile.open(path().toString(), BYTES);
-        } catch (OsException e) {
-            assumeTrue(!DirectFile.isRefusedDirect(e), "O_DIRECT is refused here");
-            throw e;
-        }
+        return DirectFile.open(path().toString(), BYTES);
     }
 }

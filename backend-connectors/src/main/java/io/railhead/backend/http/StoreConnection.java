@@ -41,6 +41,8 @@ import org.reactivestreams.Publisher;
  *
  * A store that refuses and closes makes writes fail. Its response, received before, still counts: a
  * failed write neither closes the connection nor is reported.
+ *
+ * <p> A long class, since each rule looks at the state of the others.
  */
 public final class StoreConnection extends ChannelInboundHandlerAdapter {
     private final EndpointPool pool;
@@ -97,7 +99,7 @@ public final class StoreConnection extends ChannelInboundHandlerAdapter {
             } else {
                 free();
             }
-        }, () -> exchange.failed(closed("the connection is closing")));
+        }, () -> exchange.failed(new IOException("the connection is closing")));
     }
 
     private void onEventLoop(Runnable task, Runnable orElse) {
@@ -431,10 +433,6 @@ public final class StoreConnection extends ChannelInboundHandlerAdapter {
 
     void close() {
         var _ = channel.close();
-    }
-
-    private static IOException closed(String why) {
-        return new IOException(why);
     }
 
     private static BackendException undecodable(Throwable cause) {

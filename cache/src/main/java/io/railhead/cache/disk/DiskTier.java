@@ -2,17 +2,10 @@ package io.railhead.cache.disk;
 
 import io.railhead.cache.disk.DiskStats.NotKept;
 import io.railhead.cache.memory.PageSlice;
-import io.railhead.os.BlockFile;
-import io.railhead.os.DirectFile;
-import io.railhead.os.OsException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -22,7 +15,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
-import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -47,8 +39,6 @@ public final class DiskTier implements AutoCloseable {
     private static final long WATCH_MILLIS = 100;
     private static final long SAVE_PAUSE_NANOS = 1_000_000;
     private static final Duration OPENING_PATIENCE = Duration.ofSeconds(10);
-    /** The time for a check of all disks together. */
-    private static final Duration CHECK_PATIENCE = Duration.ofSeconds(5);
 
     private final DiskConfig config;
     private final LongSupplier nanoClock;
@@ -64,12 +54,6 @@ public final class DiskTier implements AutoCloseable {
     private final ScheduledExecutorService watch = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("railhead-disk-watch").factory());
 
-    /** The way to a file or device; the tests' one is faulty. */
-    public interface Opener {
-        /** Throws {@link OsException}. */
-        BlockFile open(String path, long bytes);
-    }
-
     private DiskTier(DiskConfig config, LongSupplier nanoClock) {
         this.config = config;
         this.nanoClock = nanoClock;
@@ -81,15 +65,10 @@ public final class DiskTier implements AutoCloseable {
      * with a line in the log.
      */
     public static DiskTier open(DiskConfig config, LongSupplier nanoClock) {
-        return open(config, DirectFile::open, DiskLayout::of, nanoClock);
+        return open(config, new VolumeFactory(config), nanoClock);
     }
 
-    /** The division of a file; the tests' one has small segments. */
-    interface Shape {
-        DiskLayout of(long volumeBytes, int pageBytes);
-    }
-
-    static DiskTier open(DiskConfig config, Opener opener, Shape shape, LongSupplier nanoClock) {
+    static DiskTier open(DiskConfig config, VolumeFactory factory, LongSupplier nanoClock) {
         DiskTier tier = new DiskTier(config, nanoClock);
         List<Opening> openings = new ArrayList<>();
         for (int i = 0; i < config.paths().size(); i++) {
@@ -98,7 +77,7 @@ public final class DiskTier implements AutoCloseable {
             openings.add(new Opening(path, Thread.ofPlatform()
                     .daemon()
                     .name("railhead-disk-open")
-                    .unstarted(() -> tier.add(path, place, opener, shape))));
+                    .unstarted(() -> tier.add(path, place, factory))));
         }
         tier.openings = List.copyOf(openings);
         tier.opening.set(openings.size());
@@ -138,73 +117,12 @@ public final class DiskTier implements AutoCloseable {
      * @return the problems, for which a gateway would do without the disk
      */
     public static List<String> check(DiskConfig config) {
-        return check(config, path -> problem(config, path), CHECK_PATIENCE);
+        return new VolumeFactory(config).problems();
     }
 
-    static List<String> check(DiskConfig config, UnaryOperator<String> problemOf,
-            Duration patience) {
-        List<CompletableFuture<String>> answers = new ArrayList<>();
-        for (String path : config.paths()) {
-            CompletableFuture<String> answer = new CompletableFuture<>();
-            answers.add(answer.completeOnTimeout(
-                    path + ": it did not answer within " + patience.toSeconds() + " s",
-                    patience.toMillis(), TimeUnit.MILLISECONDS));
-            Thread.ofPlatform()
-                    .daemon()
-                    .name("railhead-disk-check")
-                    .start(() -> answer.complete(problemOf.apply(path)));
-        }
-        return answers.stream()
-                .map(CompletableFuture::join)
-                .filter(problem -> !problem.isEmpty())
-                .toList();
-    }
-
-    /** Returns "" if the path could be used. */
-    private static String problem(DiskConfig config, String path) {
-        if (Files.notExists(Path.of(path))) {
-            return "";
-        }
-        try (BlockFile file = opened(path, 0, DirectFile::open)) {
-            if (file.bytes() >= config.bytesEach()) {
-                new VolumeOpening(file, path, new SecureRandom())
-                        .check(layout(path, file, config.pageBytes(), DiskLayout::of));
-            }
-            return "";
-        } catch (DiskRefusedException e) {
-            return String.valueOf(e.getMessage());
-        } catch (RuntimeException | Error e) {
-            return path + ": " + e;
-        }
-    }
-
-    private static BlockFile opened(String path, long bytes, Opener opener)
-            throws DiskRefusedException {
+    private void add(String path, int place, VolumeFactory factory) {
         try {
-            return opener.open(path, bytes);
-        } catch (OsException e) {
-            if (DirectFile.isLocked(e)) {
-                throw new DiskRefusedException(path + ": another process uses it", e);
-            }
-            String why = DirectFile.isRefusedDirect(e)
-                    ? "its file system refuses direct reads and writes (O_DIRECT)"
-                    : e.getMessage();
-            throw new DiskRefusedException(path + ": " + why, e);
-        }
-    }
-
-    private static DiskLayout layout(String path, BlockFile file, int pageBytes, Shape shape)
-            throws DiskRefusedException {
-        try {
-            return shape.of(file.bytes(), pageBytes);
-        } catch (IllegalArgumentException e) {
-            throw new DiskRefusedException(path + ": " + e.getMessage(), e);
-        }
-    }
-
-    private void add(String path, int place, Opener opener, Shape shape) {
-        try {
-            join(openVolume(path, place, opener, shape));
+            join(service(path, place, factory.open(path)));
         } catch (DiskRefusedException e) {
             LOG.error("The disk tier goes on without {}", e.getMessage());
         } catch (RuntimeException | Error e) {
@@ -214,37 +132,41 @@ public final class DiskTier implements AutoCloseable {
         }
     }
 
-    private VolumeService openVolume(String path, int place, Opener opener, Shape shape)
-            throws DiskRefusedException {
-        BlockFile file = opened(path, config.bytesEach(), opener);
+    private VolumeService service(String path, int place, DiskVolume ownedVolume) {
         try {
-            DiskLayout layout = layout(path, file, config.pageBytes(), shape);
-            Superblock superblock = new VolumeOpening(file, path, new SecureRandom())
-                    .open(layout);
-            return new VolumeService(path, place, new DiskVolume(file, superblock), counters,
-                    nanoClock, config.hangs());
-        } catch (DiskRefusedException | RuntimeException | Error e) {
-            file.close();
+            return new VolumeService(path, place, ownedVolume, counters, nanoClock,
+                    config.hangs());
+        } catch (RuntimeException | Error e) {
+            ownedVolume.close();
             throw e;
         }
     }
 
-    /** Lets a volume take part; closes it if it comes too late. */
+    /** Lets a volume take part; closes it if it comes too late, or cannot be started. */
     private void join(VolumeService ownedVolume) {
-        synchronized (this) {
-            if (!closed) {
-                List<VolumeService> open = Stream.concat(volumes.stream(), Stream.of(ownedVolume))
-                        .sorted(Comparator.comparingInt(VolumeService::place))
-                        .toList();
-                seen = new SeenBefore(open.stream()
-                        .mapToLong(each -> each.volume().layout.pages())
-                        .sum());
-                ownedVolume.start();
-                volumes = open;
-                return;
+        boolean joined = false;
+        try {
+            joined = tryJoin(ownedVolume);
+        } finally {
+            if (!joined) {
+                ownedVolume.close();
             }
         }
-        ownedVolume.close();
+    }
+
+    private synchronized boolean tryJoin(VolumeService ownedVolume) {
+        if (closed) {
+            return false;
+        }
+        List<VolumeService> open = Stream.concat(volumes.stream(), Stream.of(ownedVolume))
+                .sorted(Comparator.comparingInt(VolumeService::place))
+                .toList();
+        seen = new SeenBefore(open.stream()
+                .mapToLong(each -> each.volume().layout.pages())
+                .sum());
+        ownedVolume.start();
+        volumes = open;
+        return true;
     }
 
     private void watch() {

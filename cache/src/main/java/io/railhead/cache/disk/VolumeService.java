@@ -31,6 +31,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p> Reads and writes are stopped apart: a disk that can only be read is read, and a write that
  * hangs closes nothing but writes. Without reads there are no writes: nobody would have them.
+ *
+ * <p> A long class, since all of its threads share the queues and both breakers.
  */
 final class VolumeService implements RunRead.Disk, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeService.class);

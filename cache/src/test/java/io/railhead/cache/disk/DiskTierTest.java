@@ -1,12 +1,10 @@
 package io.railhead.cache.disk;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.railhead.cache.disk.DiskStats.NotKept;
 import io.railhead.cache.memory.LeakCheck;
-import io.railhead.os.DirectFile;
-import io.railhead.os.OsException;
+import io.railhead.os.RequiresDirectFiles;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -288,15 +286,11 @@ final class DiskTierTest {
     }
 
     @Test
+    @RequiresDirectFiles
     void aSecondGatewayIsRefusedTheFile() {
         String path = folder.resolve("disk").toString();
         DiskConfig config = new DiskConfig(List.of(path), DiskConfig.leastBytes(), 0, 100, PAGE,
                 8L * PAGE, TierRig.HANGS);
-        try {
-            DirectFile.open(path, 4096).close();
-        } catch (OsException e) {
-            assumeTrue(!DirectFile.isRefusedDirect(e), "O_DIRECT is refused here");
-        }
         DiskTier tier = leaks.closing(DiskTier.open(config, System::nanoTime));
         TierRig.await(tier::isRecovered);
         assertThat(tier.stats().volumes()).isEqualTo(1);
@@ -310,10 +304,8 @@ final class DiskTierTest {
 
     @Test
     void theCheckOfADiskThatHangsEnds() {
-        DiskConfig config = new DiskConfig(List.of("a", "b"), 0, 0, 100, PAGE, 8L * PAGE,
-                TierRig.HANGS);
         CountDownLatch hangs = new CountDownLatch(1);
-        List<String> problems = DiskTier.check(config, path -> {
+        List<String> problems = VolumeFactory.problems(List.of("a", "b"), path -> {
             if (path.equals("a")) {
                 awaitUninterrupted(hangs);
             }

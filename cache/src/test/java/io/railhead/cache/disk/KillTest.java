@@ -2,10 +2,9 @@ package io.railhead.cache.disk;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.railhead.os.DirectFile;
-import io.railhead.os.OsException;
+import io.railhead.os.RequiresDirectFiles;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
@@ -22,6 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
  * A volume whose process is killed by SIGKILL again and again: every page of a sealed segment is
  * found, and none is wrong. {@code -Drailhead.kills=100} kills more often.
  */
+@RequiresDirectFiles
 final class KillTest {
     private static final int KILLS = Integer.getInteger("railhead.kills", 5);
     /** The open segment, and one that was sealed without a line. */
@@ -32,11 +32,6 @@ final class KillTest {
 
     @Test
     void everySealedPageIsFoundAndNoneIsWrong() throws Exception {
-        try {
-            DirectFile.open(folder.resolve("disk").toString(), VolumeRig.SIZE).close();
-        } catch (OsException e) {
-            assumeTrue(!DirectFile.isRefusedDirect(e), "O_DIRECT is refused here");
-        }
         Random random = new Random(1);
         int next = 0;
         int sealedPages = 0;
@@ -67,7 +62,7 @@ final class KillTest {
                     // Unlike the process itself, its handle leaves the stream open.
                     boolean _ = writer.toHandle().destroyForcibly();
                 }
-                // What it said before it was killed counts too; a line may be cut.
+                // Lines from before the kill count too; the last may be cut.
                 line = out.readLine();
                 line = line == null || line.endsWith(".") ? line : null;
             }

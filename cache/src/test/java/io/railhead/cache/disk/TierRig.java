@@ -50,8 +50,8 @@ final class TierRig {
     /** Opens the tier, and waits for none of its disks. */
     DiskTier begin() {
         DiskConfig config = new DiskConfig(paths, 0, bytesPerDay, 100, PAGE, 8L * PAGE, HANGS);
-        DiskTier tier = DiskTier.open(config,
-                (path, bytes) -> Objects.requireNonNull(disks.get(path)), VolumeRig::layout,
+        DiskTier tier = DiskTier.open(config, new VolumeFactory(config,
+                (path, _) -> Objects.requireNonNull(disks.get(path)), VolumeRig::layout),
                 System::nanoTime);
         return leaks.closing(tier);
     }

@@ -61,7 +61,7 @@ final class VolumeRig implements AutoCloseable {
     }
 
     boolean write(int number, byte[] bytes) {
-        // What stands behind the page in memory must not reach the disk.
+        // The memory behind the page must not reach the disk.
         MemorySegment page = memory.segment().asSlice(0, PAGE).fill((byte) 'x');
         page.copyFrom(MemorySegment.ofArray(bytes));
         CRC32C crc = new CRC32C();

@@ -771,7 +771,7 @@ class StsIT {
         assertThat(assume("pods", pod()).status()).isEqualTo(200);
     }
 
-    /** Who can write the document must not learn a token that opens the issuer's own API. */
+    /** A writer of the document must not learn a token that opens the issuer's own API. */
     @Test
     void theIssuersTokenGoesToItsOwnHostOnly() {
         gateway.file("bearer", "node-token");

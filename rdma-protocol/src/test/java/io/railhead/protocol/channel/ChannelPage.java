@@ -46,7 +46,7 @@ record ChannelPage(String text) {
         return block.group(1);
     }
 
-    /** What a block's dump says: its hexadecimal columns. */
+    /** Returns a block's dump: its hexadecimal columns. */
     ByteBuffer bytes(String name) {
         String hex = Pattern.compile("^[0-9a-f]{4}  (.{1,48}).*$", Pattern.MULTILINE)
                 .matcher(block(name))

@@ -33,7 +33,7 @@ public final class SignatureMemory {
                 && authorization.startsWith(start) ? signer : null;
     }
 
-    /** @param authorization ends with {@code Signature=} and a valid signature */
+    /** @param authorization ends with {@code Signature=} and 64 hex digits, right or wrong */
     void remember(String authorization, Signer found) {
         int length = authorization.length() - SignatureInput.SIGNATURE_DIGITS;
         if (length <= MOST_CHARS) {
