@@ -618,7 +618,9 @@ def web_identity(place):
     kept = session(place, "before")
     sealed = seal()
     before = place.identities()
-    place.upgrade("daemonset", *SMALL, "--values", values, "--set", "webIdentity.cluster.jwks=")
+    # The API server's document names its own address, which is not the issuer's host.
+    place.upgrade("daemonset", *SMALL, "--values", values, "--set", "webIdentity.cluster.jwks=",
+                  "--set", f"webIdentity.cluster.tokenHosts={{{ROUTER}}}")
     place.kubectl("rollout", "status", f"daemonset/{WORKLOAD}", "--timeout=120s")
     require(not set(before) & set(place.identities()) and seal() == sealed, "not restarted, or with another key")
     require(on_node(place, f"S3({place.endpoint()!r}, {kept[:2]!r}).request('GET', '/{BUCKET}/12', "

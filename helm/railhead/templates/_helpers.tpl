@@ -63,6 +63,9 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if .jwks -}}
 {{- $_ := set $cluster "jwks" .jwks -}}
 {{- end -}}
+{{- with .tokenHosts -}}
+{{- $_ := set $cluster "token_hosts" . -}}
+{{- end -}}
 {{- $issuers = append $issuers $cluster -}}
 {{- end -}}
 {{- end -}}

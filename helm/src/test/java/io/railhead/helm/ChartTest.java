@@ -459,6 +459,19 @@ class ChartTest {
                 .doesNotContain("resource-policy");
     }
 
+    /** A document that names another host for the keys has none without the token. */
+    @Test
+    void theClustersTokenIsShownToTheHostsThatAreNamed() throws IOException {
+        String configuration = with("web-identity", """
+                webIdentity: {cluster: {jwks: "", tokenHosts: [10.0.0.1]}}
+                """).document("ConfigMap").at("/data/railhead.yaml").asText();
+        assertThat(configuration).containsPattern("token_hosts:\\s+- 10\\.0\\.0\\.1")
+                .doesNotContain("jwks:");
+        assertThat(
+                Chart.of("web-identity").document("ConfigMap").at("/data/railhead.yaml").asText())
+                .doesNotContain("token_hosts");
+    }
+
     @Test
     void issuersBesideTheClusterNeedNothingOfIt() throws IOException {
         Chart chart = with("web-identity", """

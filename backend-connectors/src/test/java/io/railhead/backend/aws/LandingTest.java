@@ -41,7 +41,7 @@ class LandingTest {
         return Script.answer("HTTP/1.1 206 Part\r\nContent-Length: " + body.length, body);
     }
 
-    private static Memory pour(AwsBackend backend, Memory memory) {
+    static Memory pour(AwsBackend backend, Memory memory) {
         var _ = backend
                 .send(Requests.get(calls(backend).target("k", null), ScriptedBackend.CREDENTIAL,
                         Headers.NONE))
@@ -145,7 +145,7 @@ class LandingTest {
     }
 
     /** Memory in pieces of one size, each handed out until it is full. */
-    private static final class Memory implements BodySink {
+    static final class Memory implements BodySink {
         private final CompletableFuture<byte[]> whole = new CompletableFuture<>();
         private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         private final int size;
@@ -157,6 +157,10 @@ class LandingTest {
         Memory(int size) {
             this.size = size;
             this.piece = ByteBuffer.allocateDirect(size);
+        }
+
+        CompletableFuture<byte[]> whole() {
+            return whole;
         }
 
         synchronized int taken() {

@@ -21,6 +21,7 @@ import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import javax.net.ServerSocketFactory;
 import javax.net.ssl.KeyManagerFactory;
@@ -51,6 +52,20 @@ class PrivateAuthorityTest {
                 AwsBackend backend = ScriptedBackend.over(USUAL.trusting(pem("ours")), store)) {
             assertThat(calls(backend).get("k").text()).isEqualTo("secret");
             assertThat(store.endpoint()).hasScheme("https");
+        }
+    }
+
+    /** Memory is filled with the text, never with the cipher text that the socket receives. */
+    @Test
+    void aBodyIsDecryptedBeforeItComesIntoItsReadersMemory() throws Exception {
+        byte[] content = new byte[1 << 20];
+        new Random(3).nextBytes(content);
+        try (ScriptedStore store = new ScriptedStore(sockets("store"), "https", 0,
+                ScriptedStore.Script.answer(
+                        "HTTP/1.1 200 OK\r\nContent-Length: " + content.length, content));
+                AwsBackend backend = ScriptedBackend.over(USUAL.trusting(pem("ours")), store)) {
+            LandingTest.Memory memory = LandingTest.pour(backend, new LandingTest.Memory(50_000));
+            assertThat(memory.whole().get(60, TimeUnit.SECONDS)).isEqualTo(content);
         }
     }
 

@@ -169,6 +169,17 @@ class StoreConnectionTest {
         assertThat(channel.isOpen()).isFalse();
     }
 
+    /** The rest of the body would be taken for the next request. */
+    @Test
+    void aSuccessInTheMiddleOfAnUploadClosesTheConnectionToo() {
+        Exchange exchange = new Exchange(request(HttpMethod.PUT));
+        exchange.body = new Endless();
+        pool.acquire(exchange);
+        receive("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+        assertThat(answers).containsExactly("200 ");
+        assertThat(channel.isOpen()).isFalse();
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {
             // Read with 32 bits its first chunk would have 5 bytes.
