@@ -463,7 +463,7 @@ class ChartTest {
     @Test
     void theClustersTokenIsShownToTheHostsThatAreNamed() throws IOException {
         String configuration = with("web-identity", """
-                webIdentity: {cluster: {jwks: "", tokenHosts: [10.0.0.1]}}
+                webIdentity: {enabled: true, cluster: {jwks: "", tokenHosts: [10.0.0.1]}}
                 """).document("ConfigMap").at("/data/railhead.yaml").asText();
         assertThat(configuration).containsPattern("token_hosts:\\s+- 10\\.0\\.0\\.1")
                 .doesNotContain("jwks:");
