@@ -20,9 +20,9 @@ public final class DiskCollector extends Collector {
     public List<MetricFamilySamples> collect() {
         DiskStats now = stats.get();
         GaugeMetricFamily volumes = new GaugeMetricFamily("railhead_disk_volumes",
-                "Files and devices of the disk tier in use: `working`, `recovering` (they are being"
-                        + " opened, or their pages are not all known yet), `broken` (they fail or"
-                        + " hang, and are left alone for now).",
+                "Files and devices of the disk tier. Those that are being opened, or whose pages are not"
+                        + " all known, are `recovering`. Those that fail or hang are `broken`, and"
+                        + " left alone for now.",
                 List.of("state"));
         volumes.addMetric(List.of("working"), now.volumes() - now.brokenVolumes());
         volumes.addMetric(List.of("recovering"), now.recoveringVolumes());
