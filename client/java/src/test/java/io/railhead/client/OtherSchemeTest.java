@@ -15,7 +15,9 @@ import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.http.SdkHttpMethod;
 
-/** A port that is asked over TLS and speaks cleartext; the other way round is AdminCommandTest's. */
+/**
+ * A port that is asked over TLS and speaks cleartext; the other way round is AdminCommandTest's.
+ */
 class OtherSchemeTest {
 
     @Test

@@ -57,7 +57,8 @@ class WebIdentityConfigTest {
                 """);
         Map<String, String> faults = Map.of("no JSON", "no JWK set", "{\"keys\": []}",
                 "has no public key",
-                "{\"keys\": [{\"kty\": \"OKP\", \"crv\": \"a\\nb\", \"x\": \"AA\"}]}", "curve: a b");
+                "{\"keys\": [{\"kty\": \"OKP\", \"crv\": \"a\\nb\", \"x\": \"AA\"}]}",
+                "curve: a b");
         for (Map.Entry<String, String> fault : faults.entrySet()) {
             Files.writeString(folder.resolve("keys.json"), fault.getKey());
             assertThat(Serve.examine(file).warnings()).singleElement()
