@@ -1,6 +1,7 @@
 package io.railhead.cache;
 
 import static io.railhead.cache.CacheRig.PAGE;
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -10,7 +11,12 @@ import io.railhead.cache.memory.PageMemory;
 import io.railhead.cache.memory.PageMemory.Pool;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.LongStream;
+import java.util.zip.CRC32C;
+import java.util.zip.Checksum;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -29,6 +35,7 @@ class FillLandingTest {
                     new ReadAhead.Limits(8 * RUN, 16 * RUN)),
             System::nanoTime));
     private PageSource.@Nullable Sink sink;
+    private @Nullable WholeChecksum checksum;
 
     private PageSource.Sink fill(int bytes) {
         ObjectId id = CacheRig.id("k" + bytes);
@@ -36,7 +43,17 @@ class FillLandingTest {
         assertThat(cache.learn(new ObjectMetadata(version, Map.of("etag", "\"1\""),
                 System.nanoTime(), cache.writes().epoch(id)))).isTrue();
         cache.read(new ReadRequest(version, 0, bytes, Pool.CACHE),
-                (_, _, _, begun) -> sink = begun, Runnable::run, Received.closing()).start();
+                new PageSource() {
+                    @Override
+                    public void fetch(ObjectVersion wanted, long offset, long length, Sink begun) {
+                        sink = begun;
+                    }
+
+                    @Override
+                    public @Nullable WholeChecksum checksum(ObjectVersion wanted) {
+                        return checksum;
+                    }
+                }, Runnable::run, Received.closing()).start();
         assertThat(sink).isNotNull();
         return sink;
     }
@@ -53,6 +70,35 @@ class FillLandingTest {
         begun.landed(100);
         assertThat(begun.room()).isNull();
         begun.complete();
+    }
+
+    /** The store's checksum is compared with bytes that landed, as with those that were copied. */
+    @Test
+    void landedBytesAreSummed() {
+        List<Long> summed = new ArrayList<>();
+        checksum = new WholeChecksum() {
+            @Override
+            public Checksum part() {
+                return new CRC32C();
+            }
+
+            @Override
+            public boolean isOf(long[] sums, long partBytes, long lastBytes) {
+                LongStream.of(sums).forEach(summed::add);
+                return true;
+            }
+        };
+        PageSource.Sink begun = fill(100);
+        byte[] bytes = CacheRig.random(1, 100);
+        requireNonNull(begun.room()).put(bytes, 0, 60);
+        begun.landed(60);
+        begun.write(ByteBuffer.wrap(bytes, 60, 10));
+        requireNonNull(begun.room()).put(bytes, 70, 30);
+        begun.landed(30);
+        begun.complete();
+        CRC32C expected = new CRC32C();
+        expected.update(bytes);
+        assertThat(summed).containsExactly(expected.getValue());
     }
 
     @Test

@@ -8,11 +8,13 @@ import io.railhead.cache.disk.DiskTier;
 import io.railhead.cache.disk.VersionName;
 import io.railhead.cache.memory.LeakCheck;
 import io.railhead.cache.memory.MemoryConfig;
+import io.railhead.cache.memory.Page;
 import io.railhead.cache.memory.PageMemory;
 import io.railhead.cache.memory.PageMemory.Pool;
 import io.railhead.os.RequiresDirectFiles;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -321,6 +323,44 @@ final class LowerTierTest {
         CacheRig.await(() -> running[0].disk.stats().queuedBytes() == 0);
         ObjectVersion version = requireNonNull(refuted.get());
         assertThat(isOnDisk(running[0], version)).isFalse();
+    }
+
+    /** A page is removed between its look at the epochs and its write. */
+    @Test
+    void aPageThatIsRemovedWhileItIsOfferedIsNotKept() {
+        Running running = new Running();
+        ObjectVersion version = new ObjectVersion(CacheRig.id("key"), "\"1\"", "", 2L * PAGE);
+        AtomicReference<Runnable> onLook = new AtomicReference<>(() -> {});
+        LowerTier lower = new LowerTier(running.disk, running.cache.writes(), id -> {
+            onLook.getAndSet(() -> {}).run();
+            return requireNonNull(store);
+        }, PAGE);
+        for (int i = 0; i < 2; i++) {
+            PageKey key = new PageKey(version, i);
+            Page page = requireNonNull(running.memory.tryAllocate(new int[]{PAGE}, Pool.CACHE))
+                    .getFirst();
+            page.write(ByteBuffer.allocate(PAGE));
+            page.publish();
+            if (i == 0) {
+                onLook.set(() -> lower.forget(key));
+            }
+            lower.demote(key, page);
+            assertThat(page.condemn()).isTrue();
+            CacheRig.await(() -> running.disk.stats().queuedBytes() == 0);
+            assertThat(isOnDisk(running, version)).as("page %s", i).isEqualTo(i == 1);
+        }
+    }
+
+    @Test
+    void whatMemoryHasAtTheEndIsThereAfterARestart() {
+        putObjects(2);
+        Running running = new Running();
+        readAll(running);
+        assertThat(running.disk.stats().writtenPages()).isZero();
+        running.stop();
+        long asked = bytesAsked();
+        readAll(new Running());
+        assertThat(bytesAsked()).isEqualTo(asked);
     }
 
     private boolean isOnDisk(Running running, ObjectVersion version) {

@@ -87,7 +87,7 @@ class PrivateAuthorityTest {
                     ConnectProxy proxy = new ConnectProxy(store.endpoint());
                     AwsBackend backend = ScriptedBackend.over(USUAL.attempting(1)
                             .trusting(pem("ours"))
-                            .by(new BackendConfig.Proxy("127.0.0.1", proxy.port(), null, null)),
+                            .by(new BackendConfig.Proxy("localhost", proxy.port(), null, null)),
                             behind)) {
                 if (alias.equals("store")) {
                     assertThat(calls(backend).get("k").text()).isEqualTo("secret");

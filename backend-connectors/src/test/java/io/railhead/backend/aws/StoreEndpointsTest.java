@@ -9,12 +9,15 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.railhead.backend.BackendException;
 import io.railhead.backend.Headers;
 import io.railhead.backend.Requests;
+import io.railhead.backend.Target;
 import io.railhead.backend.testing.Calls;
 import io.railhead.backend.testing.ScriptedStore;
 import io.railhead.backend.testing.ScriptedStore.Script;
 import java.net.URI;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import javax.net.ServerSocketFactory;
 import org.junit.jupiter.api.Test;
@@ -174,6 +177,20 @@ class StoreEndpointsTest {
                         .matches(failure -> failure.reason() == BackendException.Reason.BUSY);
             }
             assertThat(backend.stats().healthyEndpoints()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void anErrorOfThisProcessIsNoEvidenceAboutTheStore() {
+        BackendException ours = HttpFailures.translate(new OutOfMemoryError("Java heap space"));
+        try (var timer = new ScheduledThreadPoolExecutor(0)) {
+            StoreEndpoints endpoints = new StoreEndpoints(List.of(dead()), Tuning.DEFAULT, timer,
+                    _ -> new CompletableFuture<>());
+            for (int i = 0; i < 20; i++) {
+                endpoints.failed(endpoints.pick(null), new Target("b", "k" + i, null), ours);
+            }
+            assertThat(endpoints.healthy()).isOne();
+            timer.shutdownNow();
         }
     }
 

@@ -281,11 +281,13 @@ class StsIT {
                 .map(StsIT::eventCode))
                 .containsExactlyInAnyOrder("identity_exchanged", "rdma_opened", "access_denied",
                         "access_denied", "admin_refused");
-        assertThat(gateway.stopAndRead("access.log")
-                .lines()
-                .filter(line -> line.contains(" role_session=" + id + " ")))
+        String log = gateway.stopAndRead("access.log");
+        assertThat(log.lines().filter(line -> line.contains(" role_session=" + id + " ")))
                 .hasSize(6)
                 .allMatch(line -> line.contains("pods/ml-a.train"));
+        assertThat(log.lines().filter(line -> line.contains(" trainer ")))
+                .hasSize(1)
+                .noneMatch(line -> line.contains("role_session="));
     }
 
     private static List<String> lines(Path file) {
@@ -776,11 +778,22 @@ class StsIT {
     void theIssuersTokenGoesToItsOwnHostOnly() {
         gateway.file("bearer", "node-token");
         exchangeUnder("");
-        issuer.moveKeys("localhost");
+        issuer.moveKeys(issuer.name().replace("127.0.0.1", "localhost"));
         exchangeUnder("");
         exchangeUnder(", token_hosts: ['local*']");
         assertThat(issuer.bearers()).containsExactly("Bearer node-token", "",
                 "Bearer node-token");
+    }
+
+    @Test
+    void anotherPortOfTheIssuersHostIsAnotherServer() {
+        gateway.file("bearer", "node-token");
+        try (TestIssuer neighbour = new TestIssuer()) {
+            neighbour.publishKeyOf(issuer);
+            issuer.moveKeys(neighbour.name());
+            exchangeUnder("");
+            assertThat(neighbour.bearers()).containsExactly("");
+        }
     }
 
     private void exchangeUnder(String more) {

@@ -45,7 +45,7 @@ final class TestIssuer implements AutoCloseable {
 
     /** The bearer tokens that keys were asked for with; "" for none. */
     private final List<String> bearers = new CopyOnWriteArrayList<>();
-    private volatile String host = "127.0.0.1";
+    private volatile String keysAt = "";
 
     TestIssuer() {
         try {
@@ -56,7 +56,7 @@ final class TestIssuer implements AutoCloseable {
         }
         serve("/.well-known/openid-configuration", () -> """
                 {"issuer": "%s", "jwks_uri": "%s/keys"}""".formatted(name(),
-                name().replace("127.0.0.1", host)));
+                keysAt.isEmpty() ? name() : keysAt));
         serve("/keys", () -> {
             fetches.incrementAndGet();
             return keys();
@@ -127,9 +127,14 @@ final class TestIssuer implements AutoCloseable {
         key = key(id);
     }
 
-    /** From now on the document says that the keys are at this name of the same host. */
-    void moveKeys(String other) {
-        host = other;
+    /** From now on the document says that the keys are at this server. */
+    void moveKeys(String server) {
+        keysAt = server;
+    }
+
+    /** Publishes the other's key. */
+    void publishKeyOf(TestIssuer other) {
+        key = other.key;
     }
 
     List<String> bearers() {

@@ -11,6 +11,7 @@ import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.identity.CredentialStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -54,12 +55,16 @@ class WebIdentityConfigTest {
                 cache: {memory: 64MiB}
                 backends: {a: {endpoints: ["http://s3"]}}
                 """);
-        for (String content : new String[]{"no JSON", "{\"keys\": []}"}) {
-            Files.writeString(folder.resolve("keys.json"), content);
+        Map<String, String> faults = Map.of("no JSON", "no JWK set", "{\"keys\": []}",
+                "has no public key",
+                "{\"keys\": [{\"kty\": \"OKP\", \"crv\": \"a\\nb\", \"x\": \"AA\"}]}",
+                "curve: a b");
+        for (Map.Entry<String, String> fault : faults.entrySet()) {
+            Files.writeString(folder.resolve("keys.json"), fault.getKey());
             assertThat(Serve.examine(file).warnings()).singleElement()
                     .asString()
                     .contains("jwks_file: " + folder.resolve("keys.json") + ": ",
-                            content.equals("no JSON") ? "no JWK set" : "has no public key")
+                            fault.getValue())
                     .doesNotContain("\n");
         }
     }
@@ -112,6 +117,7 @@ class WebIdentityConfigTest {
             "issuers: [{issuer: 'https://k8s', audiences: [a], algorithms: [HS256]}] | 'HS256'",
             "issuers: [{issuer: 'https://k8s', audiences: [a], algorithms: [none]}] | 'none'",
             "issuers: [{issuer: 'https://k8s', audiences: [a], clock_skew: 1h}] | at most 5m",
+            "issuers: [{issuer: 'https://k8s', audiences: [a], token_hosts: [h]}] | token_hosts: stands beside token_file",
             "session_keys: short.keys | issuers: is missing",
             "issuers: [{issuer: 'https://k8s', audiences: [a], jwks_file: no.json}] | no.json"})
     void aWrongIssuerIsNamed(String webIdentity, String message) {

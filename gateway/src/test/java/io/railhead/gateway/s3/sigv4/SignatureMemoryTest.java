@@ -121,6 +121,18 @@ class SignatureMemoryTest {
                 .startsWith(S3Error.AUTHORIZATION_HEADER_MALFORMED.toString());
     }
 
+    /** A scope is checked when it is parsed, and each service has an authenticator of its own. */
+    @Test
+    void aHeaderKnownToOneServiceIsParsedAnewByAnother() {
+        RequestHead head = get("/b/k", 0);
+        SignatureMemory memory = new SignatureMemory();
+        assertThat(verdict(head, memory)).startsWith("alice");
+        Authenticator sts = Authenticator.ofSts(TestCredentials.store());
+        assertThatThrownBy(() -> sts.authenticate(head, NO_QUERY, NOW, memory))
+                .isInstanceOfSatisfying(S3Refusal.class, e -> assertThat(e.error())
+                        .isEqualTo(S3Error.AUTHORIZATION_HEADER_MALFORMED));
+    }
+
     /** Another order of the parts, or blanks behind the last one. */
     @Test
     void onlyAHeaderThatEndsWithItsSignatureIsRemembered() {
