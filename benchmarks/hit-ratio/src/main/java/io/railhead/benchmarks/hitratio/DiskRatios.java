@@ -28,7 +28,7 @@ final class DiskRatios {
     private DiskRatios() {}
 
     /**
-     * What a way came to.
+     * The result of one way.
      *
      * @param writes pages that were written after the disk was full, of those that were allowed
      */
