@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Traces through the product's cache over its disk tier, and through simulations of other ways to
- * choose what is written. The disk gives up its oldest pages. A trace lasts some days, in each of which so much may be written as the disk holds.
+ * choose what is written. The disk gives up its oldest pages. A trace lasts some days, in each of
+ * which so much may be written as the disk holds.
  */
 final class DiskRatios {
     private static final double DAYS = 2;
@@ -63,23 +64,27 @@ final class DiskRatios {
         StringBuilder line = new StringBuilder(String.format(Locale.ROOT,
                 "| %s | %,d | %,d of %,d | %.2f (%.2f) |", trace.name(), reads.length, pages,
                 Math.min(diskPages, distinct), ours.hits(), ours.writes()));
-        others.values().forEach(each -> line.append(
-                String.format(Locale.ROOT, " %.2f (%.2f) |", each.hits(), each.writes())));
+        others.values()
+                .forEach(each -> line.append(
+                        String.format(Locale.ROOT, " %.2f (%.2f) |", each.hits(), each.writes())));
         return line.append(String.format(Locale.ROOT, " %.2f%s |", best - ours.hits(),
                 best - ours.hits() <= GOAL_POINTS && ours.writes() <= 1 + BUDGET_SLACK
                         ? ""
-                        : ", missed")).toString();
+                        : ", missed"))
+                .toString();
     }
 
     static String title() {
         StringBuilder title = new StringBuilder(
                 "| trace | reads | pages of memory, of all or of the disk | Railhead |");
         for (Admission each : Admission.values()) {
-            title.append(' ').append(each.name().toLowerCase(Locale.ROOT).replace('_', ' '))
+            title.append(' ')
+                    .append(each.name().toLowerCase(Locale.ROOT).replace('_', ' '))
                     .append(" |");
         }
         return title.append(" behind the best within the budget |\n|")
-                .append("---|".repeat(5 + Admission.values().length)).toString();
+                .append("---|".repeat(5 + Admission.values().length))
+                .toString();
     }
 
     private static Ratio ours(Trace trace, long[] reads, int diskPages) {
