@@ -49,11 +49,8 @@ final class DiskIndex implements AutoCloseable {
      *            some are shorter; where most are, the index is full before the disk.
      */
     DiskIndex(long pages) {
-        long wanted = Math.max(64, pages + pages / 2);
-        int count = 1;
-        while (count < MOST_SHARDS && wanted / count > SHARD_SLOTS) {
-            count *= 2;
-        }
+        long wanted = wanted(pages);
+        int count = shards(wanted);
         long each = Math.ceilDiv(wanted, (long) count);
         this.slots = each * count;
         this.memory = Mapping.anonymous(slots * ENTRY_BYTES);
@@ -62,6 +59,25 @@ final class DiskIndex implements AutoCloseable {
             shards[i] = new Shard(memory.segment()
                     .asSlice(i * each * ENTRY_BYTES, each * ENTRY_BYTES), each, used);
         }
+    }
+
+    private static long wanted(long pages) {
+        return Math.max(64, pages + pages / 2);
+    }
+
+    private static int shards(long wanted) {
+        int count = 1;
+        while (count < MOST_SHARDS && wanted / count > SHARD_SLOTS) {
+            count *= 2;
+        }
+        return count;
+    }
+
+    /** Returns the memory of the index of a volume with so many pages of full length. */
+    static long bytes(long pages) {
+        long wanted = wanted(pages);
+        int count = shards(wanted);
+        return Math.ceilDiv(wanted, (long) count) * count * ENTRY_BYTES;
     }
 
     private Shard shardOf(PageIdentity identity) {

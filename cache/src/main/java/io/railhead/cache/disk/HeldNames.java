@@ -21,8 +21,13 @@ final class HeldNames {
     private final int count;
 
     HeldNames(long pages) {
-        this.count = (int) Math.min(1L << 30, Math.max(1 << 10, COUNTERS_PER_PAGE * pages));
+        this.count = (int) bytes(pages);
         this.counters = new AtomicIntegerArray(Math.ceilDiv(count, Integer.BYTES));
+    }
+
+    /** Returns the memory for so many pages: a byte for each counter. */
+    static long bytes(long pages) {
+        return Math.min(1L << 30, Math.max(1 << 10, COUNTERS_PER_PAGE * pages));
     }
 
     /** Returns the place of one of an object's counters. */

@@ -88,17 +88,35 @@ record VolumeFactory(DiskConfig config, Opener opener, Shape shape) {
     }
 
     private BlockFile opened(String path, long bytes) throws DiskRefusedException {
+        return opened(opener, path, bytes);
+    }
+
+    /** Opens a file or device; says in an operator's words why it cannot. */
+    static BlockFile opened(Opener opener, String path, long bytes) throws DiskRefusedException {
+        if (path.startsWith("/dev/") && Files.notExists(Path.of(path))) {
+            // A file there would take memory.
+            throw new DiskRefusedException(path + ": there is no such device");
+        }
         try {
             return opener.open(path, bytes);
         } catch (OsException e) {
-            if (DirectFile.isLocked(e)) {
-                throw new DiskRefusedException(path + ": another process uses it", e);
-            }
-            String why = DirectFile.isRefusedDirect(e)
-                    ? "its file system refuses direct reads and writes (O_DIRECT)"
-                    : e.getMessage();
-            throw new DiskRefusedException(path + ": " + why, e);
+            throw new DiskRefusedException(path + ": " + reason(e), e);
         }
+    }
+
+    private static String reason(OsException refusal) {
+        if (DirectFile.isLocked(refusal)) {
+            return "another process uses it";
+        }
+        if (DirectFile.isMounted(refusal)) {
+            return "it is mounted, or swap, or part of a RAID or of a volume group";
+        }
+        if (DirectFile.isForbidden(refusal)) {
+            return "user " + System.getProperty("user.name") + " may not read and write it";
+        }
+        return DirectFile.isRefusedDirect(refusal)
+                ? "its file system refuses direct reads and writes (O_DIRECT)"
+                : String.valueOf(refusal.getMessage());
     }
 
     private DiskLayout layout(String path, BlockFile file) throws DiskRefusedException {
