@@ -38,7 +38,8 @@ public final class DirectFile implements BlockFile {
         if (bytes < 0 || bytes % BLOCK_BYTES != 0) {
             throw new IllegalArgumentException("bytes must be whole blocks: " + bytes);
         }
-        int descriptor = Libc.openDirect(path, isDevice(path) ? Libc.O_EXCL : Libc.O_CREAT);
+        int descriptor = Libc.openDirect(path,
+                Libc.O_RDWR | (isDevice(path) ? Libc.O_EXCL : Libc.O_CREAT));
         try {
             Libc.lockNow(descriptor);
             long before = Libc.sizeOf(descriptor);
@@ -53,6 +54,21 @@ public final class DirectFile implements BlockFile {
             } catch (OsException closing) {
                 e.addSuppressed(closing);
             }
+            throw e;
+        }
+    }
+
+    /**
+     * Opens a device or file whole, only to be read, without a lock: others may have it, and write
+     * to it. Throws {@link OsException}.
+     */
+    public static DirectFile openForReads(String path) {
+        int descriptor = Libc.openDirect(path, Libc.O_RDONLY);
+        try {
+            long bytes = Libc.sizeOf(descriptor);
+            return new DirectFile(descriptor, bytes - bytes % BLOCK_BYTES);
+        } catch (RuntimeException | Error e) {
+            Libc.close(descriptor);
             throw e;
         }
     }

@@ -59,7 +59,8 @@ final class Libc {
     static final int EBUSY = 16;
     static final int EWOULDBLOCK = EAGAIN;
 
-    private static final int O_RDWR = 2;
+    static final int O_RDONLY = 0;
+    static final int O_RDWR = 2;
     static final int O_CREAT = 0x40;
     /** For a device without {@link #O_CREAT}: fails where the kernel itself uses the device. */
     static final int O_EXCL = 0x80;
@@ -202,13 +203,13 @@ final class Libc {
     /**
      * Opens a file for direct reads and writes.
      *
-     * @param more {@link #O_CREAT} or {@link #O_EXCL}
+     * @param how {@link #O_RDWR}, {@link #O_CREAT} and so on
      */
-    static int openDirect(String path, int more) {
+    static int openDirect(String path, int how) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment cPath = arena.allocateFrom(path);
             return (int) call("open(O_DIRECT)", state -> (int) Handles.OPEN.invokeExact(state,
-                    cPath, O_RDWR | O_DIRECT | O_CLOEXEC | more, OWNER_ONLY));
+                    cPath, how | O_DIRECT | O_CLOEXEC, OWNER_ONLY));
         }
     }
 
