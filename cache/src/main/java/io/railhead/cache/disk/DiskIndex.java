@@ -35,6 +35,7 @@ final class DiskIndex implements AutoCloseable {
     private final Shard[] shards;
     private final long slots;
     private final AtomicLong used = new AtomicLong();
+    private final AtomicLong held = new AtomicLong();
 
     /**
      * A page's place.
@@ -57,7 +58,7 @@ final class DiskIndex implements AutoCloseable {
         this.shards = new Shard[count];
         for (int i = 0; i < count; i++) {
             shards[i] = new Shard(memory.segment()
-                    .asSlice(i * each * ENTRY_BYTES, each * ENTRY_BYTES), each, used);
+                    .asSlice(i * each * ENTRY_BYTES, each * ENTRY_BYTES), each, used, held);
         }
     }
 
@@ -126,6 +127,11 @@ final class DiskIndex implements AutoCloseable {
         return slots * ENTRY_BYTES;
     }
 
+    /** Returns the length of all pages together. */
+    long heldBytes() {
+        return held.get();
+    }
+
     /** Frees the memory: later lookups find nothing. */
     @Override
     public void close() {
@@ -139,13 +145,15 @@ final class DiskIndex implements AutoCloseable {
         private final MemorySegment entries;
         private final long slots;
         private final AtomicLong usedByAll;
+        private final AtomicLong heldByAll;
         private long used;
         private boolean closed;
 
-        Shard(MemorySegment entries, long slots, AtomicLong usedByAll) {
+        Shard(MemorySegment entries, long slots, AtomicLong usedByAll, AtomicLong heldByAll) {
             this.entries = entries;
             this.slots = slots;
             this.usedByAll = usedByAll;
+            this.heldByAll = heldByAll;
         }
 
         private void count(int change) {
@@ -211,6 +219,8 @@ final class DiskIndex implements AutoCloseable {
                 return false;
             }
             long at = slot * ENTRY_BYTES;
+            // An empty slot has length 0.
+            heldByAll.addAndGet(place.length() - entries.get(JAVA_INT, at + 20));
             entries.set(JAVA_LONG, at, identity.high());
             entries.set(JAVA_LONG, at + 8, identity.low());
             entries.set(JAVA_INT, at + 16, place.unit());
@@ -257,6 +267,7 @@ final class DiskIndex implements AutoCloseable {
         /** Empties a slot, and moves back each later entry that would not be found any more. */
         private void empty(long start) {
             long hole = start;
+            heldByAll.addAndGet(-entries.get(JAVA_INT, start * ENTRY_BYTES + 20));
             for (long slot = next(hole); !isEmpty(slot); slot = next(slot)) {
                 long home = home(entries.get(JAVA_LONG, slot * ENTRY_BYTES));
                 if (isOutside(home, hole, slot)) {

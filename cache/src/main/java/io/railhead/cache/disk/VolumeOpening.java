@@ -72,7 +72,7 @@ final class VolumeOpening {
         Superblock found = newer(first, last);
         boolean ours = Superblock.isOurs(first) || (Signatures.isZero(first) && Superblock.isOurs(last));
         if (!ours && !isBlank(memory, layout)) {
-            throw new DiskRefusedException(path + " holds " + foreign(memory)
+            throw new DiskRefusedException(path + ": holds " + foreign(memory)
                     + ", and no gateway's pages: if nobody needs that, railhead disk format " + path
                     + " drops it");
         }
