@@ -384,7 +384,8 @@ public final class DiskTier implements AutoCloseable {
             recovering += volume.isRecovered() ? 0 : 1;
         }
         return new DiskStats(open.size() + unopened, broken, recovering + unopened,
-                refusals.size(), capacity, config.bytesPerDay(), pages, held, index, counters.queuedBytes.get(), counters.readPages.sum(),
+                refusals.size(), capacity, config.bytesPerDay(), pages, held, index,
+                counters.queuedBytes.get(), counters.readPages.sum(),
                 counters.readBytes.sum(),
                 counters.writtenPages.sum(), written, corrupt, counters.errors.sum(),
                 counters.hangs.sum(), counters.notKept());

@@ -70,7 +70,8 @@ final class VolumeOpening {
         byte[] first = block(memory, 0);
         byte[] last = block(memory, layout.secondSuperblockAt());
         Superblock found = newer(first, last);
-        boolean ours = Superblock.isOurs(first) || (Signatures.isZero(first) && Superblock.isOurs(last));
+        boolean ours = Superblock.isOurs(first)
+                || (Signatures.isZero(first) && Superblock.isOurs(last));
         if (!ours && !isBlank(memory, layout)) {
             throw new DiskRefusedException(path + ": holds " + foreign(memory)
                     + ", and no gateway's pages: if nobody needs that, railhead disk format " + path

@@ -14,7 +14,8 @@ public record VolumeState(String path, State state, String reason, long bytes, l
         /** It is being opened. */
         OPENING,
         /** It is read; nothing is written until all its pages are known. */
-        RECOVERING, WORKING,
+        RECOVERING,
+        WORKING,
         /** It fails or hangs, and is left alone for now. */
         BROKEN,
         /** The gateway does without it until a restart. */

@@ -113,7 +113,8 @@ final class DiskChecks {
                 "no such device", "name a device of /dev/disk/by-id",
                 "did not answer", "replace the drive; dmesg says what it does",
                 "Read-only", "a folder that the service may write: /var/lib/railhead, or"
-                        + " ReadWritePaths= in the unit").entrySet()) {
+                        + " ReadWritePaths= in the unit")
+                .entrySet()) {
             if (problem.contains(each.getKey())) {
                 return each.getValue();
             }
@@ -156,7 +157,8 @@ final class DiskChecks {
         return owner.isEmpty()
                 ? ok(SUBJECT, found, why)
                 : warn(SUBJECT, found + ", but it is " + owner + "'s, and the service runs as "
-                        + SERVICE_USER, why, DirectFile.isDevice(path.toString())
+                        + SERVICE_USER, why,
+                        DirectFile.isDevice(path.toString())
                                 ? "a udev rule with OWNER=\"" + SERVICE_USER
                                         + "\" for the device"
                                 : "chown " + SERVICE_USER + ": " + path);
@@ -189,7 +191,8 @@ final class DiskChecks {
                     ? DiskSpeed.ofDevice(path)
                     : DiskSpeed.ofFolder(path.toAbsolutePath().getParent());
             String found = String.format(Locale.ROOT, "%s reads %.0f MiB/s", path,
-                    speed.reads()) + (isDevice
+                    speed.reads())
+                    + (isDevice
                             ? " (writes are not tried on a device)"
                             : String.format(Locale.ROOT, ", writes %.0f MiB/s", speed.writes()));
             double budget = disk.writesPerDay().bytes() / (double) DAY_SECONDS / (1 << 20);

@@ -54,7 +54,8 @@ final class StatusReport {
         Sample now = sampler.now();
         Sample first = samples.isEmpty() ? now : samples.getFirst();
         return new Status(gateway(now), history(samples), counts(first, now),
-                counts(start, now), memory(), disk(), fabrics(), byReason(sources.metrics().rdmaDeclined),
+                counts(start, now), memory(), disk(), fabrics(),
+                byReason(sources.metrics().rdmaDeclined),
                 byReason(sources.metrics().rdmaRefused), overload(), buckets(), tenants(),
                 latencies(first, now),
                 stores(first, now),
