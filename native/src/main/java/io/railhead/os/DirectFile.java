@@ -38,8 +38,9 @@ public final class DirectFile implements BlockFile {
         if (bytes < 0 || bytes % BLOCK_BYTES != 0) {
             throw new IllegalArgumentException("bytes must be whole blocks: " + bytes);
         }
-        int descriptor = Libc.openDirect(path,
-                Libc.O_RDWR | (isDevice(path) ? Libc.O_EXCL : Libc.O_CREAT));
+        int descriptor = isDevice(path)
+                ? openExclusively(path)
+                : Libc.openDirect(path, Libc.O_RDWR | Libc.O_CREAT);
         try {
             Libc.lockNow(descriptor);
             long before = Libc.sizeOf(descriptor);
@@ -55,6 +56,30 @@ public final class DirectFile implements BlockFile {
                 e.addSuppressed(closing);
             }
             throw e;
+        }
+    }
+
+    /**
+     * Opens a device that nobody else has. The lock alone would not do: each container has a file
+     * of its own for the same device.
+     */
+    private static int openExclusively(String device) {
+        try {
+            return Libc.openDirect(device, Libc.O_RDWR | Libc.O_EXCL);
+        } catch (OsException e) {
+            if (isMounted(e)) {
+                requireUnlocked(device);
+            }
+            throw e;
+        }
+    }
+
+    private static void requireUnlocked(String path) {
+        int descriptor = Libc.openDirect(path, Libc.O_RDWR);
+        try {
+            Libc.lockNow(descriptor);
+        } finally {
+            Libc.close(descriptor);
         }
     }
 
@@ -84,7 +109,10 @@ public final class DirectFile implements BlockFile {
         }
     }
 
-    /** Returns whether the kernel uses the device: a mount, swap, or a volume made of it. */
+    /**
+     * Returns whether the device is used exclusively: a mount, swap, a volume made of it, or a
+     * process in another container.
+     */
     public static boolean isMounted(OsException refusal) {
         return refusal.errno() == Libc.EBUSY;
     }

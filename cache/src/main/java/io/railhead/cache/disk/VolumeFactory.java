@@ -171,7 +171,8 @@ record VolumeFactory(DiskConfig config, Opener opener, Shape shape) {
             return "another process uses it";
         }
         if (DirectFile.isMounted(refusal)) {
-            return "it is mounted, or swap, or part of a RAID or of a volume group";
+            return "it is mounted, or swap, or part of a RAID or of a volume group, or another"
+                    + " container has it";
         }
         if (DirectFile.isForbidden(refusal)) {
             return "user " + System.getProperty("user.name") + " may not read and write it";

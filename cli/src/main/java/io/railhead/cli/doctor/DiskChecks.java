@@ -109,7 +109,8 @@ final class DiskChecks {
                 "disk format", "railhead disk format " + path + ", if nobody needs that",
                 "MiB left", "make room, or set cache.disk.size lower",
                 "the device has", "set cache.disk.size to what the device has, or less",
-                "it is mounted", "umount it, or name another device",
+                "it is mounted", "umount it, or name another device; lsblk and fuser -v say who"
+                        + " has it",
                 "no such device", "name a device of /dev/disk/by-id",
                 "did not answer", "replace the drive; dmesg says what it does",
                 "Read-only", "a folder that the service may write: /var/lib/railhead, or"
