@@ -70,7 +70,7 @@ public final class OwnGateway implements ReadGateway, AutoCloseable {
                 memory: %dMiB
                   window: 8MiB
                   run: 4MiB
-                  disk: {paths: [%s], size: %dMiB, writes_per_day: 0}
+                  disk: {paths: [%s], size: %dMiB, writes_per_day: 0, min_object: 0}
                 """.formatted(Math.max(LEAST_MEMORY_MIB, dataMib / DATA_OF_MEMORY),
                 Json.line(children.folder().resolve("disk").toString()), 192 + dataMib * 3 / 2);
         return start("gateway-disk", "immutable", cache.strip(), via, origin, children);
