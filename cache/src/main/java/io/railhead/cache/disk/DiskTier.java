@@ -285,6 +285,11 @@ public final class DiskTier implements AutoCloseable {
         return queue(page, volume, digest);
     }
 
+    /** Returns how many bytes of pages more may wait to be written now. */
+    public long queueRoomBytes() {
+        return Math.max(0, config.queueBytes() - counters.queuedBytes.get());
+    }
+
     private @Nullable NotKept queue(EvictedPage page, VolumeService volume,
             VersionName.Digest digest) {
         int bytes = page.slotBytes();
@@ -337,7 +342,7 @@ public final class DiskTier implements AutoCloseable {
             DiskVolume volume = service.volume();
             capacity += volume.layout.volumeBytes();
             pages += volume.index.size();
-            index += volume.index.bytes();
+            index += volume.index.bytes() + volume.names.bytes();
             written += service.writtenBytes();
             corrupt += volume.corrupt.sum();
             broken += service.isBroken() ? 1 : 0;

@@ -8,6 +8,7 @@ import io.railhead.os.OsException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.BitSet;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
@@ -101,18 +102,23 @@ final class DiskVolume implements AutoCloseable {
     }
 
     /**
-     * Reads a page into memory that holds it in whole units, and compares its sum. Throws
-     * {@link OsException} if the disk fails.
+     * Reads a page into memory of just its units, compares its sum, and zeroes what follows it.
+     * Throws {@link OsException} if the disk fails.
      */
-    Outcome read(PageIdentity identity, Place place, MemorySegment into) {
+    Outcome read(PageIdentity identity, Place place, List<MemorySegment> into) {
         long unit = Integer.toUnsignedLong(place.unit());
         long at = layout.unitAt((int) (unit / layout.unitsPerSegment()),
                 (int) (unit % layout.unitsPerSegment()));
-        MemorySegment units = into.asSlice(0,
-                (long) DiskLayout.unitsOf(place.length()) * DiskLayout.UNIT_BYTES);
-        file.read(units, at);
         CRC32C crc = new CRC32C();
-        crc.update(units.asSlice(0, place.length()).asByteBuffer());
+        long left = place.length();
+        for (MemorySegment part : into) {
+            file.read(part, at);
+            at += part.byteSize();
+            long used = Math.min(left, part.byteSize());
+            crc.update(part.asSlice(0, used).asByteBuffer());
+            part.asSlice(used).fill((byte) 0);
+            left -= used;
+        }
         if (!isGood(place)) {
             return Outcome.GONE;
         }
@@ -245,6 +251,7 @@ final class DiskVolume implements AutoCloseable {
     @Override
     public void close() {
         index.close();
+        names.close();
         file.close();
     }
 }

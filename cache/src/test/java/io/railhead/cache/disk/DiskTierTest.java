@@ -115,7 +115,7 @@ final class DiskTierTest {
         disk.hang();
         // Twice as many as there are threads to read.
         for (int i = 0; i < 16; i++) {
-            TierRig.Taken taken = new TierRig.Taken();
+            TierRig.Taken taken = new TierRig.Taken(PAGE - 1);
             tier.read(0, TierRig.name(1, PAGE - 1), 0, 1, taken);
             assertThat(taken.bytes()).isNull();
         }
@@ -196,7 +196,7 @@ final class DiskTierTest {
         write(rig, tier, 1);
         FaultyDisk disk = Objects.requireNonNull(rig.disks.get("a"));
         disk.hang();
-        TierRig.Taken taken = new TierRig.Taken();
+        TierRig.Taken taken = new TierRig.Taken(PAGE - 1);
         tier.read(0, TierRig.name(1, PAGE - 1), 0, 1, taken);
         tier.close();
         assertThat(taken.bytes()).isNull();
