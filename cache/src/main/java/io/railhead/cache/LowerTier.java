@@ -150,10 +150,11 @@ final class LowerTier {
         for (List<FillClaim> run : runs) {
             ObjectVersion version = run.getFirst().key().version();
             VersionName name = name(version);
-            if (name == null || !disk.mayHold(name)) {
+            DiskTier.Held held = name == null ? null : disk.held(name);
+            if (held == null || !held.mayHold()) {
                 split.add(run);
             } else {
-                split(run, disk.held(name), split);
+                split(run, held, split);
             }
         }
         return split;
@@ -181,14 +182,15 @@ final class LowerTier {
             public void fetch(ObjectVersion version, long offset, long length, Sink sink) {
                 VersionName name = name(version);
                 long first = offset / pageBytes;
-                int holder = name == null || !disk.mayHold(name)
+                DiskTier.Held held = name == null ? null : disk.held(name);
+                int holder = held == null || !held.mayHold()
                         ? DiskTier.NOBODY
-                        : disk.held(name).holder(first);
-                if (name == null || holder == DiskTier.NOBODY) {
+                        : held.holder(first);
+                if (held == null || holder == DiskTier.NOBODY) {
                     store.fetch(version, offset, length, sink);
                     return;
                 }
-                disk.read(holder, name, first, (int) Math.ceilDiv(length, (long) pageBytes),
+                held.read(holder, first, (int) Math.ceilDiv(length, (long) pageBytes),
                         new Promotion(store, version, offset, length, sink));
             }
 

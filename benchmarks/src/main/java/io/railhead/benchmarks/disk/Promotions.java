@@ -39,20 +39,22 @@ public final class Promotions implements AutoCloseable {
     private static final int PAGE = 256 << 10;
     private static final int OBJECT = 8 << 20;
     private static final long MEMORY = 128L << 20;
+    /** As many threads of a volume read. */
+    private static final int DISK_THREADS = 8;
     private static final long GIB = 1L << 30;
     private static final String USAGE = """
             usage: Promotions FILE [--mib N] [--depth N] [--seconds N] [--rounds N] [--read KIB]
               FILE         the disk tier's file or device; a file is made, and deleted at the end
               --mib N      of pages (2048)
-              --depth N    readers at a time, and fio's jobs (8)
+              --readers N  readers at a time (16); the tier has 8 threads that read from the disk
               --seconds N  of each turn (5)
               --rounds N   (5)
-              --read KIB   of each read (256); fio reads as much at a time
+              --read KIB   of each read (256); fio has 8 jobs, and reads 256 KiB at a time
             Prints each turn, then medians and the ratios within rounds.""";
 
     private final Path file;
     private final int objects;
-    private final int depth;
+    private final int readers;
     private final int seconds;
     private final int readBytes;
     private final AtomicLong asked = new AtomicLong();
@@ -65,10 +67,10 @@ public final class Promotions implements AutoCloseable {
 
     private record Turn(double mibPerSecond, double cpuPerGib) {}
 
-    private Promotions(Path file, int mib, int depth, int seconds, int readBytes) {
+    private Promotions(Path file, int mib, int readers, int seconds, int readBytes) {
         this.file = file;
         this.objects = Math.max(1, (int) (((long) mib << 20) / OBJECT));
-        this.depth = depth;
+        this.readers = readers;
         this.seconds = seconds;
         this.readBytes = readBytes;
         byte[] bytes = new byte[OBJECT];
@@ -94,7 +96,7 @@ public final class Promotions implements AutoCloseable {
         int rounds = option(arguments, "--rounds", 5);
         boolean made = Files.notExists(file);
         try (Promotions promotions = new Promotions(file, option(arguments, "--mib", 2048),
-                option(arguments, "--depth", 8), option(arguments, "--seconds", 5),
+                option(arguments, "--readers", 16), option(arguments, "--seconds", 5),
                 option(arguments, "--read", 256) << 10)) {
             promotions.write();
             promotions.report(rounds);
@@ -200,11 +202,11 @@ public final class Promotions implements AutoCloseable {
         long cpu = process.getProcessCpuTime();
         long begun = System.nanoTime();
         long end = begun + seconds * 1_000_000_000L;
-        List<Thread> readers = new ArrayList<>();
-        for (int i = 0; i < depth; i++) {
-            readers.add(Thread.ofPlatform().start(() -> readUntil(end)));
+        List<Thread> reading = new ArrayList<>();
+        for (int i = 0; i < readers; i++) {
+            reading.add(Thread.ofPlatform().start(() -> readUntil(end)));
         }
-        for (Thread reader : readers) {
+        for (Thread reader : reading) {
             reader.join();
         }
         double took = (System.nanoTime() - begun) / 1e9;
@@ -231,8 +233,8 @@ public final class Promotions implements AutoCloseable {
     private Turn fio() throws IOException, InterruptedException {
         Process fio = new ProcessBuilder("fio", "--name=read", "--filename=" + file,
                 "--readonly", "--rw=randread", "--direct=1", "--ioengine=psync", "--thread",
-                "--bs=" + readBytes, "--size=" + (long) objects * OBJECT, "--offset=1m",
-                "--numjobs=" + depth,
+                "--bs=" + PAGE, "--size=" + (long) objects * OBJECT, "--offset=1m",
+                "--numjobs=" + DISK_THREADS,
                 "--time_based", "--runtime=" + seconds, "--group_reporting", "--norandommap",
                 "--output-format=json")
                 .redirectError(ProcessBuilder.Redirect.INHERIT)

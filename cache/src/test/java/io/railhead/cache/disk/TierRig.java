@@ -114,12 +114,13 @@ final class TierRig {
     /** Returns the page's bytes; null if the store would be asked. */
     static byte @Nullable [] read(DiskTier tier, int number, long size) {
         VersionName name = name(number, size);
-        int holder = tier.held(name).holder(0);
+        DiskTier.Held held = tier.held(name);
+        int holder = held.holder(0);
         if (holder == DiskTier.NOBODY) {
             return null;
         }
         Taken taken = new Taken(size);
-        tier.read(holder, name, 0, 1, taken);
+        held.read(holder, 0, 1, taken);
         return taken.bytes();
     }
 
