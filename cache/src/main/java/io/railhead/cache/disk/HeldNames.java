@@ -3,12 +3,13 @@ package io.railhead.cache.disk;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import io.railhead.os.Mapping;
+import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 
 /**
  * A counting filter of the objects that have pages on a volume: it may say yes for others, and says
  * no only for objects that have none. A reader of an object whose version is unknown asks the store
- * for that first, rather than for bytes that the disk has. Any thread; changes come from one.
+ * for that first, rather than for bytes that the disk has. Any thread.
  *
  * <p> An object is added once for each segment that has pages of it, so few use up their counters:
  * those of a gigabyte and more, for which it says yes until the next start. A full disk of objects
@@ -84,11 +85,14 @@ final class HeldNames implements AutoCloseable {
     }
 
     private void change(int at, int by) {
-        int now = counter(at);
-        boolean mayChange = now != STUCK && now + by >= 0;
-        if (mayChange) {
-            int _ = (int) INT.getAndAdd(counters.segment(), offset(at), by << shift(at));
-        }
+        MemorySegment memory = counters.segment();
+        int before;
+        int now;
+        do {
+            before = (int) INT.getVolatile(memory, offset(at));
+            now = before >>> shift(at) & STUCK;
+        } while (now != STUCK && now + by >= 0 && !INT.compareAndSet(memory, offset(at), before,
+                before + (by << shift(at))));
     }
 
     private static int shift(int at) {

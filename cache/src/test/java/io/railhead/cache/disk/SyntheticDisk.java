@@ -5,10 +5,11 @@ import io.railhead.os.BlockFile;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongFunction;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
@@ -23,10 +24,10 @@ final class SyntheticDisk implements BlockFile {
     private final int pageBytes;
     /** The known page's name under a volume's secret. */
     private final LongFunction<VersionName> nameOf;
-    private final Map<Long, byte[]> superblocks = new HashMap<>();
+    private final Map<Long, byte[]> superblocks = new ConcurrentHashMap<>();
     private final int zerosCrc;
-    private @Nullable Superblock superblock;
-    private volatile long synthesisNanos;
+    private volatile @Nullable Superblock superblock;
+    private final LongAdder synthesisNanos = new LongAdder();
 
     SyntheticDisk(long bytes, int pageBytes, LongFunction<VersionName> nameOf) {
         this.bytes = bytes - bytes % BLOCK_BYTES;
@@ -39,7 +40,7 @@ final class SyntheticDisk implements BlockFile {
 
     /** Returns the time that the making of footers took. */
     long synthesisNanos() {
-        return synthesisNanos;
+        return synthesisNanos.sum();
     }
 
     @Override
@@ -48,7 +49,7 @@ final class SyntheticDisk implements BlockFile {
     }
 
     @Override
-    public synchronized void read(MemorySegment into, long at) {
+    public void read(MemorySegment into, long at) {
         into.fill((byte) 0);
         byte[] written = superblocks.get(at);
         if (written != null) {
@@ -62,7 +63,7 @@ final class SyntheticDisk implements BlockFile {
                     && at == layout.footerAt((int) segment)) {
                 long begun = System.nanoTime();
                 footer(known, (int) segment, into.asByteBuffer());
-                synthesisNanos += System.nanoTime() - begun;
+                synthesisNanos.add(System.nanoTime() - begun);
             }
         }
     }
