@@ -237,7 +237,8 @@ final class TenantPartition {
     private Freed evict(PageKey key) {
         Freed freed = new Freed();
         pages.asMap().computeIfPresent(key, (same, page) -> {
-            // Under the lock of the key, as in an eviction by the policy, and before it is condemned.
+            // Under the lock of the key, as in an eviction by the policy, and before it is
+            // condemned.
             if (lower != null && lower.demote(same, page)) {
                 freed.later = page.slotBytes();
             } else {

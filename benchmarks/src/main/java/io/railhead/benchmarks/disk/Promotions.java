@@ -33,7 +33,8 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Pages that are read at random from a disk into registered memory, with all that belongs to it:
- * claim, read, checksum, index, eviction. Beside them fio's direct reads of the same file, by turns.
+ * claim, read, checksum, index, eviction. Beside them fio's direct reads of the same file, by
+ * turns.
  */
 public final class Promotions implements AutoCloseable {
     private static final int PAGE = 256 << 10;

@@ -151,9 +151,11 @@ final class TierRig {
 
         @Override
         public LentMemory room() {
-            MemorySegment memory = Arena.ofAuto().allocate(
-                    (long) DiskLayout.unitsOf(length) * DiskLayout.UNIT_BYTES,
-                    DiskLayout.UNIT_BYTES).fill((byte) 'x');
+            MemorySegment memory = Arena.ofAuto()
+                    .allocate(
+                            (long) DiskLayout.unitsOf(length) * DiskLayout.UNIT_BYTES,
+                            DiskLayout.UNIT_BYTES)
+                    .fill((byte) 'x');
             lent = memory;
             return new Room(memory, length, () -> {});
         }

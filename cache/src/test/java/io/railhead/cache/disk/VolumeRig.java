@@ -79,9 +79,9 @@ final class VolumeRig implements AutoCloseable {
                 || volume.read(identity, place, List.of(into.asSlice(0,
                         (long) DiskLayout.unitsOf(place.length())
                                 * DiskLayout.UNIT_BYTES))) != DiskVolume.Outcome.RIGHT
-                        ? null
-                        : into.asSlice(0, place.length())
-                                .toArray(java.lang.foreign.ValueLayout.JAVA_BYTE);
+                                        ? null
+                                        : into.asSlice(0, place.length())
+                                                .toArray(java.lang.foreign.ValueLayout.JAVA_BYTE);
     }
 
     @Override

@@ -228,8 +228,8 @@ final class ModelWorld implements AutoCloseable {
     }
 
     /**
-     * Ends the gateway and starts it again over the same disk, by turns in order and by a kill: then
-     * what it wrote in its last moments is lost.
+     * Ends the gateway and starts it again over the same disk, by turns in order and by a kill:
+     * then what it wrote in its last moments is lost.
      */
     private void restart(ModelDisk over, boolean kill) {
         peers.close();
