@@ -44,8 +44,8 @@ final class HeldNames implements AutoCloseable {
     /** Returns the place of one of an object's counters: all lie in one line of the processor's. */
     private int at(long hash, int number) {
         long line = Math.unsignedMultiplyHigh(hash, count / COUNTERS_PER_LINE);
-        long inLine = hash * 0x9E3779B97F4A7C15L >>> Integer.SIZE - number * LINE_BITS;
-        return (int) (line * COUNTERS_PER_LINE + (inLine & COUNTERS_PER_LINE - 1));
+        long inLine = (hash * 0x9E3779B97F4A7C15L) >>> (Integer.SIZE - number * LINE_BITS);
+        return (int) (line * COUNTERS_PER_LINE + (inLine & (COUNTERS_PER_LINE - 1)));
     }
 
     boolean mayHold(long hash) {

@@ -9,17 +9,17 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Traces through the product's cache over its disk tier, and through simulations of other ways to
- * choose what is written. The disk has twenty times as many pages as the memory, and gives up its
- * oldest pages. A trace lasts some days, in each of which so much may be written as the disk holds.
+ * choose what is written. The disk gives up its oldest pages. A trace lasts some days, in each of which so much may be written as the disk holds.
  */
 final class DiskRatios {
-    private static final int DISK_TIMES = 20;
     private static final double DAYS = 2;
     private static final int SLOT_BYTES = 4 << 10;
     private static final double GOAL_POINTS = 2;
@@ -42,16 +42,16 @@ final class DiskRatios {
         FILL_THEN_SECOND_OF_FOUR
     }
 
-    /** Returns a table's line. */
-    static String line(Trace trace, int most) {
+    /** @param times how many times the memory's pages the disk has */
+    static String line(Trace trace, int most, int times) {
         int pages = RealCache.capacity(trace.cachePages());
         long[] reads = Arrays.stream(trace.pages().get()).limit(most).toArray();
         int distinct = (int) LongStream.of(reads).distinct().count();
-        int diskPages = Math.min(DISK_TIMES * pages, distinct);
-        Ratio ours = ours(trace, reads, DISK_TIMES * pages);
+        int diskPages = RealCache.diskPages(times * pages);
+        Ratio ours = ours(trace, reads, diskPages);
         Map<Admission, Ratio> others = new LinkedHashMap<>();
         for (Admission each : Admission.values()) {
-            others.put(each, simulate(each, reads, pages, DISK_TIMES * pages));
+            others.put(each, simulate(each, reads, pages, diskPages));
         }
         // Those that write more than is allowed are no measure.
         double best = others.values()
@@ -62,7 +62,7 @@ final class DiskRatios {
                 .orElse(0);
         StringBuilder line = new StringBuilder(String.format(Locale.ROOT,
                 "| %s | %,d | %,d of %,d | %.2f (%.2f) |", trace.name(), reads.length, pages,
-                diskPages, ours.hits(), ours.writes()));
+                Math.min(diskPages, distinct), ours.hits(), ours.writes()));
         others.values().forEach(each -> line.append(
                 String.format(Locale.ROOT, " %.2f (%.2f) |", each.hits(), each.writes())));
         return line.append(String.format(Locale.ROOT, " %.2f%s |", best - ours.hits(),
@@ -117,7 +117,9 @@ final class DiskRatios {
         Cache<Long, Boolean> memory = Caffeine.newBuilder()
                 .executor(Runnable::run)
                 .maximumSize(pages)
-                .evictionListener((Long page, Boolean value, RemovalCause cause) -> {
+                .evictionListener((@Nullable Long evicted, @Nullable Boolean value,
+                        RemovalCause cause) -> {
+                    Long page = Objects.requireNonNull(evicted);
                     boolean again = !seen.add(page);
                     boolean kept = switch (admission) {
                         case ALL -> true;

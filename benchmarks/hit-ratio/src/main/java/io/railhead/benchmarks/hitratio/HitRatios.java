@@ -42,8 +42,8 @@ final class HitRatios implements Callable<Integer> {
     @Option(names = "--reads", paramLabel = "N", description = "Only so many of a trace's reads, from its begin.", defaultValue = "2147483647")
     private int most;
 
-    @Option(names = "--disk", description = "With a disk of twenty times the memory, beside other ways to choose what is written to it.")
-    private boolean disk;
+    @Option(names = "--disk", paramLabel = "TIMES", description = "With a disk of so many times the memory, beside other ways to choose what is written to it.", defaultValue = "0")
+    private int disk;
 
     private record Ratios(Trace trace, int reads, int pages, double ours,
             Map<String, Double> others, double bound) {
@@ -74,10 +74,10 @@ final class HitRatios implements Callable<Integer> {
     @Override
     public Integer call() {
         PrintWriter out = spec.commandLine().getOut();
-        if (disk) {
+        if (disk > 0) {
             out.println(DiskRatios.title());
             traces().forEach(trace -> {
-                out.println(DiskRatios.line(trace, most));
+                out.println(DiskRatios.line(trace, most, disk));
                 out.flush();
             });
             return 0;

@@ -78,7 +78,7 @@ final class RealCache implements AutoCloseable {
     /**
      * Creates a cache over a disk, in a temporary file.
      *
-     * @param diskPages about how many pages the disk holds; 0 for no disk
+     * @param diskPages how many pages the disk has, as {@link #diskPages} says; 0 for no disk
      * @param nanosPerRead how much later each read is
      */
     RealCache(int pages, int diskPages, long nanosPerRead, long bytesPerDay) {
@@ -95,6 +95,11 @@ final class RealCache implements AutoCloseable {
                 disk == null ? null : new ObjectCache.Lower(disk, id -> "store"));
     }
 
+    /** Returns how many pages a disk of whole segments has, that has so many at least. */
+    static int diskPages(int wanted) {
+        return Math.max(2, Math.ceilDiv(wanted, PAGES_PER_SEGMENT)) * PAGES_PER_SEGMENT;
+    }
+
     private static Path temporary() {
         try {
             return Files.createTempFile("railhead-hit-ratio", "");
@@ -104,7 +109,7 @@ final class RealCache implements AutoCloseable {
     }
 
     private DiskTier open(Path path, int diskPages, long bytesPerDay) {
-        long segments = Math.max(2, Math.ceilDiv(diskPages, PAGES_PER_SEGMENT) + 1);
+        long segments = diskPages / PAGES_PER_SEGMENT;
         DiskTier opened = DiskTier.open(new DiskConfig(List.of(path.toString()),
                 (1 << 20) + segments * SEGMENT_BYTES + DiskConfig.UNIT_BYTES, bytesPerDay, 1,
                 SLOT_BYTES, QUEUE_BYTES, NEVER), nanos::get);

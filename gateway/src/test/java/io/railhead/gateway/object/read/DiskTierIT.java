@@ -157,7 +157,7 @@ class DiskTierIT {
         Set<String> fetched = store.requestsAfter(asked)
                 .stream()
                 .filter(each -> each.startsWith("GET "))
-                .map(each -> each.split(" ")[1])
+                .map(each -> each.substring(4, each.indexOf(' ', 4)))
                 .collect(Collectors.toSet());
         return 1 - (double) fetched.size() / count;
     }
