@@ -75,12 +75,12 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{/* Huge pages do not count towards a container's memory. */}}
 {{- define "railhead.memory" -}}
 {{- $cache := ternary 0 (int .Values.memoryMiB.cache) (ne .Values.hugePages "") -}}
-{{- printf "%dMi" (add $cache (include "railhead.heapMiB" .) .Values.memoryMiB.other (include "railhead.diskMiB" (dict "Values" .Values "bytesPerPage" 48 "pagesMore" 8))) -}}
+{{- printf "%dMi" (add $cache (include "railhead.heapMiB" .) .Values.memoryMiB.other (include "railhead.diskMiB" (dict "Values" .Values "bytesPerPage" 52 "pagesMore" 8))) -}}
 {{- end -}}
 
 {{/* The heap, with the filters of the disk tier. */}}
 {{- define "railhead.heapMiB" -}}
-{{- add .Values.memoryMiB.heap (include "railhead.diskMiB" (dict "Values" .Values "bytesPerPage" 8 "pagesMore" 0)) -}}
+{{- add .Values.memoryMiB.heap (include "railhead.diskMiB" (dict "Values" .Values "bytesPerPage" 1 "pagesMore" 0)) -}}
 {{- end -}}
 
 {{/* The memory of all disks, so many bytes for each page that fits, and some whole pages for each disk's readers. A test holds that

@@ -1,6 +1,7 @@
 package io.railhead.cache;
 
 import io.railhead.cache.FillException.Reason;
+import io.railhead.cache.memory.LentMemory;
 import io.railhead.cache.memory.Page;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -58,6 +59,46 @@ final class Fill implements PageSource.Sink {
         }
         page.landed(bytes);
         filled(bytes);
+    }
+
+    @Override
+    public @Nullable LentMemory lend() {
+        Page page = ended || filled > 0 ? null : parts.get(at).page();
+        return page == null ? null : page.lend();
+    }
+
+    @Override
+    public void placed(int crc32c) {
+        Page page = ended ? null : parts.get(at).page();
+        if (page == null) {
+            throw new IllegalStateException("no memory was lent");
+        }
+        page.placed(crc32c);
+        if (sum != null) {
+            page.addTo(sum);
+        }
+        filled(page.length());
+    }
+
+    @Override
+    public void renew() {
+        if (ended) {
+            return;
+        }
+        Part old = parts.get(at);
+        Page given = old.page();
+        if (given == null || old.claim() == null) {
+            throw new IllegalStateException("no memory was lent");
+        }
+        List<Page> others = table.tryAllocate(new int[]{old.length()}, given.pool(),
+                old.claim().tenant());
+        parts.set(at, new Part(old.claim(), others == null ? null : others.getFirst(),
+                old.length()));
+        // Whoever was lent it holds it until its end.
+        given.condemn();
+        if (others == null) {
+            fail(new FillException(Reason.NO_MEMORY, "no memory for a page", null));
+        }
     }
 
     @Override

@@ -280,7 +280,8 @@ final class FillTable {
             pages = memory.tryAllocate(lengths, pool);
         }
         if (pages == null && pool == Pool.CACHE) {
-            index.evictColdest(2 * Arrays.stream(lengths).asLongStream().sum(), tenant);
+            index.evictColdest(TenantPartition.FILL_PART
+                    * Arrays.stream(lengths).asLongStream().sum(), tenant);
             pages = memory.tryAllocate(lengths, pool);
         }
         if (pages == null && pool == Pool.CACHE) {

@@ -6,9 +6,9 @@ import io.railhead.cache.disk.EvictedPage;
 import io.railhead.cache.disk.PageTaker;
 import io.railhead.cache.disk.VersionName;
 import io.railhead.cache.memory.Lease;
+import io.railhead.cache.memory.LentMemory;
 import io.railhead.cache.memory.Page;
 import io.railhead.cache.memory.PageSlice;
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -76,12 +76,17 @@ final class LowerTier {
     /**
      * Offers a page that the policy gives up, and that is not condemned yet. The caller holds the
      * key's lock, under which pages are removed.
+     *
+     * @return whether the tier has leased it: its memory is free once it is written
      */
-    void demote(PageKey key, Page page) {
+    boolean demote(PageKey key, Page page) {
         Evicted evicted = evicted(key, page, epochs(key));
-        if (evicted != null) {
-            boolean _ = disk.offer(evicted);
-        }
+        return evicted != null && disk.offer(evicted);
+    }
+
+    /** Returns how many bytes of pages more may wait to be written. */
+    long queueRoomBytes() {
+        return disk.queueRoomBytes();
     }
 
     private @Nullable Evicted evicted(PageKey key, Page page, Epochs epochs) {
@@ -145,10 +150,11 @@ final class LowerTier {
         for (List<FillClaim> run : runs) {
             ObjectVersion version = run.getFirst().key().version();
             VersionName name = name(version);
-            if (name == null || !disk.mayHold(name)) {
+            DiskTier.Held held = name == null ? null : disk.held(name);
+            if (held == null || !held.mayHold()) {
                 split.add(run);
             } else {
-                split(run, disk.held(name), split);
+                split(run, held, split);
             }
         }
         return split;
@@ -176,14 +182,15 @@ final class LowerTier {
             public void fetch(ObjectVersion version, long offset, long length, Sink sink) {
                 VersionName name = name(version);
                 long first = offset / pageBytes;
-                int holder = name == null || !disk.mayHold(name)
+                DiskTier.Held held = name == null ? null : disk.held(name);
+                int holder = held == null || !held.mayHold()
                         ? DiskTier.NOBODY
-                        : disk.held(name).holder(first);
-                if (name == null || holder == DiskTier.NOBODY) {
+                        : held.holder(first);
+                if (held == null || holder == DiskTier.NOBODY) {
                     store.fetch(version, offset, length, sink);
                     return;
                 }
-                disk.read(holder, name, first, (int) Math.ceilDiv(length, (long) pageBytes),
+                held.read(holder, first, (int) Math.ceilDiv(length, (long) pageBytes),
                         new Promotion(store, version, offset, length, sink));
             }
 
@@ -213,18 +220,32 @@ final class LowerTier {
         }
 
         @Override
-        public void page(ByteBuffer bytes) {
-            if (failed) {
-                return;
+        public @Nullable LentMemory room() {
+            LentMemory lent = failed ? null : sink.lend();
+            if (lent == null && !failed) {
+                // The fill has ended: its bytes are not those that the store's checksum names.
+                failed = true;
+                sink.fail(new FillException(Reason.BACKEND_FAILED, "no memory was lent", null));
             }
+            return lent;
+        }
+
+        @Override
+        public void page(int crc32c) {
             try {
-                sink.write(bytes);
+                sink.placed(crc32c);
             } catch (RuntimeException | Error e) {
                 // A part may have been taken, so nothing can follow.
                 failed = true;
                 sink.fail(new FillException(Reason.BACKEND_FAILED, "a page was not taken", e));
                 throw e;
             }
+        }
+
+        @Override
+        public void hung(int pages) {
+            sink.renew();
+            ended(pages);
         }
 
         @Override

@@ -1,5 +1,6 @@
 package io.railhead.cache;
 
+import io.railhead.cache.memory.LentMemory;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
@@ -40,6 +41,29 @@ public interface PageSource {
         /** Takes bytes that were received into the memory from {@link #room}. */
         default void landed(int bytes) {
             throw new IllegalStateException("no room was given");
+        }
+
+        /**
+         * Lends the memory of the whole next page, to be filled before anything else is called but
+         * {@link #renew}.
+         *
+         * @return null if the fill has ended, or has no such memory
+         */
+        default @Nullable LentMemory lend() {
+            return null;
+        }
+
+        /** Takes the bytes in the memory that was lent, after the loan's end. */
+        default void placed(int crc32c) {
+            throw new IllegalStateException("no memory was lent");
+        }
+
+        /**
+         * Gives up the memory that was lent, and that is still written into. The next bytes go into
+         * other memory; without any the fill fails.
+         */
+        default void renew() {
+            throw new IllegalStateException("no memory was lent");
         }
 
         /** Copies the remaining bytes into a page: the one copy on the way. */

@@ -4,6 +4,7 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.railhead.cache.ReadStream.Stretch;
 import io.railhead.cache.ReadStreams.Wanted;
+import io.railhead.cache.memory.LentMemory;
 import io.railhead.cache.memory.MemoryStats;
 import io.railhead.cache.memory.PageMemory;
 import io.railhead.cache.memory.PageMemory.Pool;
@@ -224,6 +225,21 @@ public final class ReadAhead {
         @Override
         public void landed(int bytes) {
             sink.landed(bytes);
+        }
+
+        @Override
+        public @Nullable LentMemory lend() {
+            return sink.lend();
+        }
+
+        @Override
+        public void placed(int crc32c) {
+            sink.placed(crc32c);
+        }
+
+        @Override
+        public void renew() {
+            sink.renew();
         }
 
         @Override

@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
 final class TenantPartition {
     /** Less than half of the room that {@link PageIndex} reserves for fills. */
     private static final int UNREAD_PART = 32;
+    /** Twice what a fill needs is evicted for it, so that the next one finds memory. */
+    static final int FILL_PART = 2;
 
     private final TenantQuota rule;
     private final EvictionCounts evictionCounts;
@@ -70,7 +72,7 @@ final class TenantPartition {
             unread.put(key, page);
         } else if (lower != null) {
             // Leased before it is condemned: afterwards nobody gets a lease.
-            lower.demote(key, page);
+            boolean _ = lower.demote(key, page);
         }
     }
 
@@ -192,11 +194,34 @@ final class TenantPartition {
     }
 
     /**
-     * Evicts the coldest unleased pages, at least so many bytes if there are. They are not offered
-     * to the lower tier: a fill waits for their memory, and a lease would hold it back.
+     * Evicts the coldest unleased pages, at least so many bytes if there are. They are offered to
+     * the lower tier too. Those that it takes keep their memory until they are written, and a fill
+     * waits for a half of these bytes now: so others go in their place. The tier's queue bounds how
+     * many.
      */
     void evictColdest(long wanted) {
-        List<PageKey> coldest = eviction.coldest(entries -> {
+        long queueable = lower == null ? 0 : lower.queueRoomBytes();
+        long missing = wanted;
+        long missingNow = wanted / FILL_PART;
+        for (PageKey key : coldest(wanted / FILL_PART + Math.max(queueable, wanted))) {
+            if (missing <= 0 && missingNow <= 0) {
+                return;
+            }
+            Freed freed = evict(key);
+            missing -= freed.now + freed.later;
+            missingNow -= freed.now;
+        }
+    }
+
+    /** The bytes of an eviction. */
+    private static final class Freed {
+        private long now;
+        /** Once the lower tier has written them. */
+        private long later;
+    }
+
+    private List<PageKey> coldest(long wanted) {
+        return eviction.coldest(entries -> {
             List<PageKey> keys = new ArrayList<>();
             long[] missing = {wanted};
             entries.filter(entry -> !entry.getValue().isLeased())
@@ -207,11 +232,24 @@ final class TenantPartition {
                     });
             return keys;
         });
-        for (PageKey key : coldest) {
-            if (pages.asMap().remove(key) != null) {
-                evictionCounts.count(EvictionCause.PRESSURE);
+    }
+
+    private Freed evict(PageKey key) {
+        Freed freed = new Freed();
+        pages.asMap().computeIfPresent(key, (same, page) -> {
+            // Under the lock of the key, as in an eviction by the policy, and before it is
+            // condemned.
+            if (lower != null && lower.demote(same, page)) {
+                freed.later = page.slotBytes();
+            } else {
+                freed.now = page.slotBytes();
             }
+            return null;
+        });
+        if (freed.now + freed.later > 0) {
+            evictionCounts.count(EvictionCause.PRESSURE);
         }
+        return freed;
     }
 
     long size() {

@@ -3,8 +3,8 @@ package io.railhead.cache.disk;
 /**
  * The memory that the disk tier takes once all its volumes are open.
  *
- * @param indexBytes outside the heap: the indexes, and the readers' own pages
- * @param heapBytes in the heap: the filters
+ * @param indexBytes outside the heap: the indexes, the filters of names, and the readers' memory
+ * @param heapBytes in the heap: the filter of pages seen before
  */
 public record DiskMemory(long indexBytes, long heapBytes) {
     public static final DiskMemory NONE = new DiskMemory(0, 0);
@@ -12,8 +12,8 @@ public record DiskMemory(long indexBytes, long heapBytes) {
     /** @param bytesEach the size of each file or device */
     public static DiskMemory of(int disks, long bytesEach, int pageBytes) {
         long pages = bytesEach / pageBytes;
-        long each = DiskIndex.bytes(pages) + (long) VolumeService.READERS * pageBytes;
-        return new DiskMemory(disks * each,
-                disks * (HeldNames.bytes(pages) + SeenBefore.bytes(pages)));
+        long each = DiskIndex.bytes(pages) + HeldNames.bytes(pages)
+                + (long) VolumeService.READERS * pageBytes;
+        return new DiskMemory(disks * each, disks * SeenBefore.bytes(pages));
     }
 }

@@ -188,21 +188,26 @@ public final class DiskTier implements AutoCloseable {
 
     /** Returns whether a version of this object may be held: false is certain. */
     public boolean mayHold(VersionName anyVersion) {
-        for (VolumeService volume : volumes) {
-            if (volume.mayHold(volume.digest(anyVersion))) {
-                return true;
-            }
-        }
-        return false;
+        return held(anyVersion).mayHold();
     }
 
-    /** The places of one version's pages, as hints. One thread. */
+    /** The places of one version's pages, as hints. One thread at a time. */
     public final class Held {
         private final List<VolumeService> open = volumes;
         private final List<VersionName.Digest> digests = new ArrayList<>(open.size());
 
         private Held(VersionName version) {
             open.forEach(volume -> digests.add(volume.digest(version)));
+        }
+
+        /** Returns whether a version of this object may be held: false is certain. */
+        public boolean mayHold() {
+            for (int i = 0; i < digests.size(); i++) {
+                if (open.get(i).mayHold(digests.get(i))) {
+                    return true;
+                }
+            }
+            return false;
         }
 
         /** Returns the number of a volume that holds the page; {@link #NOBODY}. */
@@ -214,19 +219,19 @@ public final class DiskTier implements AutoCloseable {
             }
             return NOBODY;
         }
+
+        /** Reads adjacent pages from one volume, as far as it has them. The last call. */
+        public void read(int holder, long first, int count, PageTaker taker) {
+            int i = 0;
+            while (open.get(i).place() != holder) {
+                i++;
+            }
+            open.get(i).read(new RunRead(digests.get(i), first, count, taker, nanoClock));
+        }
     }
 
     public Held held(VersionName version) {
         return new Held(version);
-    }
-
-    /** Reads adjacent pages from one volume, as far as it has them. */
-    public void read(int holder, VersionName version, long first, int count, PageTaker taker) {
-        VolumeService volume = volumes.stream()
-                .filter(each -> each.place() == holder)
-                .findFirst()
-                .orElseThrow();
-        volume.read(new RunRead(volume.digest(version), first, count, taker, nanoClock));
     }
 
     /**
@@ -289,6 +294,11 @@ public final class DiskTier implements AutoCloseable {
             }
         }
         return queue(page, volume, digest);
+    }
+
+    /** Returns how many bytes of pages more may wait to be written now. */
+    public long queueRoomBytes() {
+        return Math.max(0, config.queueBytes() - counters.queuedBytes.get());
     }
 
     private @Nullable NotKept queue(EvictedPage page, VolumeService volume,
@@ -377,7 +387,7 @@ public final class DiskTier implements AutoCloseable {
             capacity += volume.layout.volumeBytes();
             pages += volume.index.size();
             held += volume.index.heldBytes();
-            index += volume.index.bytes();
+            index += volume.index.bytes() + volume.names.bytes();
             written += service.writtenBytes();
             corrupt += volume.corrupt.sum();
             broken += service.isBroken() ? 1 : 0;

@@ -7,12 +7,22 @@ import io.railhead.os.Mapping;
 import io.railhead.os.OsException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.BitSet;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +40,9 @@ final class DiskVolume implements AutoCloseable {
     /** The time after which footers are tried again that could not be read. */
     private static final long RETRY_MILLIS = 1000;
     private static final long STEP_MILLIS = 50;
+    private static final int RECOVERING_THREADS = 4;
+    /** Fewer are not worth another thread. */
+    private static final int SEGMENTS_PER_THREAD = 64;
     /** The first read of a footer: enough for pages of full length. */
     private static final int FOOTER_START = 16 << 10;
 
@@ -101,18 +114,23 @@ final class DiskVolume implements AutoCloseable {
     }
 
     /**
-     * Reads a page into memory that holds it in whole units, and compares its sum. Throws
-     * {@link OsException} if the disk fails.
+     * Reads a page into memory of just its units, compares its sum, and zeroes what follows it.
+     * Throws {@link OsException} if the disk fails.
      */
-    Outcome read(PageIdentity identity, Place place, MemorySegment into) {
+    Outcome read(PageIdentity identity, Place place, List<MemorySegment> into) {
         long unit = Integer.toUnsignedLong(place.unit());
         long at = layout.unitAt((int) (unit / layout.unitsPerSegment()),
                 (int) (unit % layout.unitsPerSegment()));
-        MemorySegment units = into.asSlice(0,
-                (long) DiskLayout.unitsOf(place.length()) * DiskLayout.UNIT_BYTES);
-        file.read(units, at);
         CRC32C crc = new CRC32C();
-        crc.update(units.asSlice(0, place.length()).asByteBuffer());
+        long left = place.length();
+        for (MemorySegment part : into) {
+            file.read(part, at);
+            at += part.byteSize();
+            long used = Math.min(left, part.byteSize());
+            crc.update(part.asSlice(0, used).asByteBuffer());
+            part.asSlice(used).fill((byte) 0);
+            left -= used;
+        }
         if (!isGood(place)) {
             return Outcome.GONE;
         }
@@ -134,33 +152,50 @@ final class DiskVolume implements AutoCloseable {
      * @return the number of footers that were read
      */
     int recover(BooleanSupplier stop) {
-        int found = 0;
         BitSet failed = new BitSet();
-        try (Mapping memory = Mapping.anonymous(layout.footerBytes())) {
-            for (int segment = 0; segment < layout.segments(); segment++) {
-                if (stop.getAsBoolean()) {
-                    return found;
-                }
-                found += recover(segment, memory.segment(), failed);
-            }
-            BitSet again = (BitSet) failed.clone();
-            if (!again.isEmpty()) {
-                pause(stop);
-            }
-            for (int segment = again.nextSetBit(0); segment >= 0; segment = again
-                    .nextSetBit(segment + 1)) {
-                if (stop.getAsBoolean()) {
-                    return found;
-                }
-                failed.clear(segment);
-                found += recover(segment, memory.segment(), failed);
-            }
+        int found = recover(IntStream.range(0, layout.segments()).toArray(), failed, stop);
+        if (!failed.isEmpty()) {
+            pause(stop);
+            int[] again = failed.stream().toArray();
+            failed.clear();
+            found += recover(again, failed, stop);
+        }
+        if (stop.getAsBoolean()) {
+            return found;
         }
         failed.stream().forEach(segment -> sequences.set(segment, UNUSABLE));
         unreadable = failed.cardinality();
         full = found + unreadable == layout.segments() || index.isFull();
         recovered = true;
         return found;
+    }
+
+    /** Reads some footers, by several threads: one would wait for the drive most of the time. */
+    private int recover(int[] segments, BitSet failed, BooleanSupplier stop) {
+        AtomicInteger next = new AtomicInteger();
+        AtomicInteger found = new AtomicInteger();
+        Callable<Void> some = () -> {
+            try (Mapping memory = Mapping.anonymous(layout.footerBytes())) {
+                for (int i = next.getAndIncrement(); i < segments.length
+                        && !stop.getAsBoolean(); i = next.getAndIncrement()) {
+                    found.addAndGet(recover(segments[i], memory.segment(), failed));
+                }
+            }
+            return null;
+        };
+        int count = Math.clamp(segments.length / SEGMENTS_PER_THREAD, 1, RECOVERING_THREADS);
+        try (ExecutorService threads = Executors.newFixedThreadPool(count,
+                Thread.ofPlatform().daemon().name("railhead-disk-recover-", 0).factory())) {
+            for (Future<Void> each : threads.invokeAll(Collections.nCopies(count, some))) {
+                each.get();
+            }
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("footers could not be read", e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted", e);
+        }
+        return found.get();
     }
 
     private int recover(int segment, MemorySegment memory, BitSet failed) {
@@ -173,7 +208,9 @@ final class DiskVolume implements AutoCloseable {
             adopt(segment, footer);
             return 1;
         } catch (OsException e) {
-            failed.set(segment);
+            synchronized (failed) {
+                failed.set(segment);
+            }
             return 0;
         }
     }
@@ -191,10 +228,25 @@ final class DiskVolume implements AutoCloseable {
     }
 
     private void adopt(int segment, SegmentFooter footer) {
-        footer.objects().forEach(names::add);
+        for (long object : objects(footer)) {
+            names.add(object);
+        }
         for (Entry entry : footer.entries()) {
             boolean _ = put(segment, footer.sequence(), entry);
         }
+    }
+
+    /** Returns the hashes of the objects that have pages in a segment, each once. */
+    private static long[] objects(SegmentFooter footer) {
+        long[] hashes = footer.entries().stream().mapToLong(Entry::objectHash).sorted().toArray();
+        int count = 0;
+        for (int i = 0; i < hashes.length; i++) {
+            // LongStream.distinct would box each.
+            if (i == 0 || hashes[i] != hashes[i - 1]) {
+                hashes[count++] = hashes[i];
+            }
+        }
+        return Arrays.copyOf(hashes, count);
     }
 
     /** Makes a written page visible; false if the index is full, or has a later copy. */
@@ -221,7 +273,9 @@ final class DiskVolume implements AutoCloseable {
         for (Entry entry : footer.entries()) {
             index.remove(entry.identity(), unit(segment, entry));
         }
-        footer.objects().forEach(names::remove);
+        for (long object : objects(footer)) {
+            names.remove(object);
+        }
     }
 
     /**
@@ -245,6 +299,7 @@ final class DiskVolume implements AutoCloseable {
     @Override
     public void close() {
         index.close();
+        names.close();
         file.close();
     }
 }

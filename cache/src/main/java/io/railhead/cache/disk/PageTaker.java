@@ -1,14 +1,17 @@
 package io.railhead.cache.disk;
 
-import java.nio.ByteBuffer;
+import io.railhead.cache.memory.LentMemory;
+import org.jspecify.annotations.Nullable;
 
 /** The receiver of pages from the disk. Calls come one at a time, from threads of the tier. */
 public interface PageTaker {
 
-    /**
-     * Takes the next page's bytes, which matched their sum; the buffer is reused after the call.
-     */
-    void page(ByteBuffer bytes);
+    /** Lends memory for the next page; null to end the read. */
+    @Nullable
+    LentMemory room();
+
+    /** Takes the page that was read into the memory lent last: its bytes match this sum. */
+    void page(int crc32c);
 
     /**
      * Ends the read, once.
@@ -16,4 +19,7 @@ public interface PageTaker {
      * @param pages how many pages were handed over; those behind them must come from elsewhere
      */
     void ended(int pages);
+
+    /** Ends the read as {@link #ended} does, while the disk still writes into the memory lent. */
+    void hung(int pages);
 }

@@ -1,21 +1,25 @@
 package io.railhead.cache.disk;
 
 import io.railhead.cache.disk.DiskIndex.Place;
+import io.railhead.cache.memory.LentMemory;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A read of adjacent pages of a version. A reading thread reads each page into memory of its own,
- * and hands over what is right. A watch ends the read when the disk hangs; the thread then finds
- * that it may hand nothing over any more. So nobody waits for a hanging disk, and what it writes
- * late goes nowhere.
+ * A read of adjacent pages of a version into memory that its taker lends. A watch ends the read
+ * when the disk hangs. The memory stays lent until the disk has let go of it, so what comes late
+ * goes nowhere, and the reader takes other memory.
  *
  * <pre>
- *   WAITING ──▶ READING ◀──▶ HANDING
- *      └───────────┴──▶ ENDED ◀──┘      by the watch from the first two
+ *   WAITING ──▶ HANDING ◀──▶ READING
+ *      │           └──▶ ENDED ◀──┤
+ *      └──────── by the watch ───┘
  * </pre>
+ *
+ * While HANDING, a thread is with the taker, which never waits; so the watch leaves it alone.
  */
 final class RunRead {
     private enum State {
@@ -31,8 +35,10 @@ final class RunRead {
         @Nullable
         Place find(PageIdentity identity);
 
-        /** Reads a page; false if it cannot be had, which is counted. */
-        boolean tryRead(PageIdentity identity, Place place, MemorySegment into);
+        /**
+         * Reads a page into memory of whole units; false if it cannot be had, which is counted.
+         */
+        boolean tryRead(PageIdentity identity, Place place, List<MemorySegment> into);
     }
 
     private final VersionName.Digest version;
@@ -58,32 +64,40 @@ final class RunRead {
      * Reads until a page cannot be had, or the watch has ended the read. It ends whatever is
      * thrown, since readers wait for the end.
      */
-    void read(Disk disk, MemorySegment own) {
+    void read(Disk disk) {
         try {
-            readPages(disk, own);
+            if (state.compareAndSet(State.WAITING, State.HANDING)) {
+                readPages(disk);
+            }
         } finally {
             end();
         }
     }
 
-    private void readPages(Disk disk, MemorySegment own) {
-        State before = State.WAITING;
-        for (int done = 0; done < count; done++) {
-            since = nanoClock.getAsLong();
-            if (!state.compareAndSet(before, State.READING)) {
-                return;
-            }
+    private void readPages(Disk disk) {
+        boolean right = true;
+        for (int done = 0; right && done < count; done++) {
             PageIdentity identity = version.page(first + done);
             Place place = disk.find(identity);
-            if (place == null || !disk.tryRead(identity, place, own)) {
-                return;
+            LentMemory room = place == null ? null : taker.room();
+            right = place != null && room != null && tryRead(disk, identity, place, room);
+            if (right && place != null) {
+                taker.page(place.crc());
+                handed = done + 1;
             }
-            if (!state.compareAndSet(State.READING, State.HANDING)) {
-                return;
+        }
+    }
+
+    private boolean tryRead(Disk disk, PageIdentity identity, Place place, LentMemory ownedRoom) {
+        try (ownedRoom) {
+            if (place.length() != ownedRoom.length()) {
+                return false;
             }
-            taker.page(own.asSlice(0, place.length()).asByteBuffer());
-            handed = done + 1;
-            before = State.HANDING;
+            since = nanoClock.getAsLong();
+            state.set(State.READING);
+            boolean right = disk.tryRead(identity, place, ownedRoom.segments());
+            // Before the memory is given back: until then it is nobody's who would fill it anew.
+            return state.compareAndSet(State.READING, State.HANDING) && right;
         }
     }
 
@@ -122,7 +136,7 @@ final class RunRead {
             return Late.WAITING;
         }
         if (seen == State.READING && state.compareAndSet(State.READING, State.ENDED)) {
-            taker.ended(handed);
+            taker.hung(handed);
             return Late.READING;
         }
         return Late.NOT;

@@ -5,8 +5,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
-import java.util.stream.Collectors;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
@@ -31,11 +29,6 @@ record SegmentFooter(Identifier volume, long sequence, long epoch, List<Entry> e
 
     /** @param unit the page's first unit in the segment */
     record Entry(PageIdentity identity, long objectHash, int unit, int length, int crc) {}
-
-    /** Returns the hashes of the objects that have pages here, each once. */
-    Set<Long> objects() {
-        return entries.stream().map(Entry::objectHash).collect(Collectors.toSet());
-    }
 
     static int mostEntries(int footerBytes) {
         return (footerBytes - HEADER_BYTES) / ENTRY_BYTES;

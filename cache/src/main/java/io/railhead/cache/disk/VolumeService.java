@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p> A page that waits to be written keeps its lease until the write has returned, however long
  * that takes: the disk reads the page's own memory. Queued bytes are bounded, so a hanging disk
- * keeps no more than that. Readers read into memory of their own.
+ * keeps no more than that, and a page for each reader.
  *
  * <p> Reads and writes are stopped apart: a disk that can only be read is read, and a write that
  * hangs closes nothing but writes. Without reads there are no writes: nobody would have them.
@@ -66,7 +66,7 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
     /** The start of the last write that counted as hanging; the watch's thread only. */
     private long hungSince;
 
-    /** The work of a reading thread, with the thread's own memory. */
+    /** The work of a reading thread, with a block of the thread's own for probes. */
     private interface Reading {
         void run(MemorySegment own);
     }
@@ -253,7 +253,7 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
     /** Starts a read; it ends at once if too many wait, or the disk must be left alone. */
     void read(RunRead read) {
         active.add(read);
-        boolean queued = !closing && !reading.isOpen() && reads.offer(own -> read(read, own));
+        boolean queued = !closing && !reading.isOpen() && reads.offer(own -> readNow(read));
         if (!queued || closing) {
             active.remove(read);
             read.cancel();
@@ -261,7 +261,7 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
     }
 
     private void readAll() {
-        try (Mapping own = Mapping.anonymous(volume.layout.pageBytes())) {
+        try (Mapping own = Mapping.anonymous(DiskLayout.UNIT_BYTES)) {
             while (!closing) {
                 reads.take().run(own.segment());
             }
@@ -270,9 +270,9 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
         }
     }
 
-    private void read(RunRead read, MemorySegment own) {
+    private void readNow(RunRead read) {
         try {
-            read.read(this, own);
+            read.read(this);
         } catch (RuntimeException | Error e) {
             LOG.error("{}: a read ended early", path, e);
         } finally {
@@ -283,8 +283,7 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
     /** Reads the last superblock. */
     private void probe(MemorySegment own) {
         try {
-            volume.file.read(own.asSlice(0, DiskLayout.UNIT_BYTES),
-                    volume.layout.secondSuperblockAt());
+            volume.file.read(own, volume.layout.secondSuperblockAt());
             say(reading.succeeded(), "");
         } catch (OsException e) {
             counters.errors.increment();
@@ -297,7 +296,7 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
     }
 
     @Override
-    public boolean tryRead(PageIdentity identity, Place place, MemorySegment into) {
+    public boolean tryRead(PageIdentity identity, Place place, List<MemorySegment> into) {
         try {
             DiskVolume.Outcome outcome = volume.read(identity, place, into);
             say(reading.succeeded(), "");

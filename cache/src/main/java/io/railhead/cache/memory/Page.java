@@ -72,6 +72,21 @@ public final class Page implements SlotUse {
     private static final class Written {
         private final CRC32C crc = new CRC32C();
         private int bytes;
+        /** The checksum of bytes that came at once, with their checksum. */
+        private int placedCrc;
+        private boolean placed;
+
+        int checksum() {
+            return placed ? placedCrc : (int) crc.getValue();
+        }
+    }
+
+    private record Lent(Lease lease, List<MemorySegment> segments,
+            int length) implements LentMemory {
+        @Override
+        public void close() {
+            lease.close();
+        }
     }
 
     Page(PageMemory.Origin origin, SlotRange slotRanges, int length) {
@@ -235,6 +250,33 @@ public final class Page implements SlotUse {
     }
 
     /**
+     * Lends the memory for all bytes. Filler only, before any byte: until the end of the loan the
+     * filler calls {@link #condemn} at most, and then {@link #placed}.
+     */
+    public LentMemory lend() {
+        if (requireFilling().bytes != 0) {
+            throw new IllegalStateException("the page has bytes already");
+        }
+        Lease lease = tryRetain();
+        if (lease == null) {
+            throw new IllegalStateException("page is " + state);
+        }
+        int slots = Math.ceilDiv(length, SlotAllocator.SMALL_BYTES);
+        return new Lent(lease, cut(0, slots * SlotAllocator.SMALL_BYTES), length);
+    }
+
+    /** Takes all bytes, which are in the memory that was lent, with their CRC32C. Filler only. */
+    public void placed(int crc32c) {
+        Written filled = requireFilling();
+        if (filled.bytes != 0) {
+            throw new IllegalStateException("the page has bytes already");
+        }
+        filled.bytes = length;
+        filled.placedCrc = crc32c;
+        filled.placed = true;
+    }
+
+    /**
      * Makes the bytes valid. Filler only: after all bytes were written here, or none, when a fabric
      * has placed them.
      */
@@ -245,7 +287,7 @@ public final class Page implements SlotUse {
                     "page has " + filled.bytes + " of " + length + " bytes");
         }
         if (filled.bytes == length) {
-            checksum = (int) filled.crc.getValue();
+            checksum = filled.checksum();
         }
         written = filled.bytes == length ? null : NOTHING_WRITTEN;
         if (!STATE.compareAndSet(this, State.FILLING, State.READY)) {

@@ -12,6 +12,13 @@ final class HeldNamesTest {
     @Test
     void oneOfTwentyOtherObjectsIsTakenForOneOnDiskAtMost() {
         HeldNames names = new HeldNames(PAGES);
+        try (names) {
+            fillAndEmpty(names);
+        }
+        assertThat(names.mayHold(1)).as("after its end").isFalse();
+    }
+
+    private static void fillAndEmpty(HeldNames names) {
         Random random = new Random(1);
         for (int i = 0; i < PAGES; i++) {
             names.add(random.nextLong());
@@ -28,5 +35,21 @@ final class HeldNamesTest {
             names.remove(hash);
         }
         assertThat(names.mayHold(random.nextLong())).isFalse();
+    }
+
+    /** A counter that has counted all it can says yes from then on, and never no. */
+    @Test
+    void anObjectInMoreSegmentsThanACounterCountsIsHeldForGood() {
+        try (HeldNames names = new HeldNames(PAGES)) {
+            for (int i = 0; i < 20; i++) {
+                names.add(1);
+            }
+            for (int i = 0; i < 20; i++) {
+                assertThat(names.mayHold(1)).isTrue();
+                names.remove(1);
+            }
+            assertThat(names.mayHold(1)).isTrue();
+            assertThat(names.mayHold(2)).isFalse();
+        }
     }
 }

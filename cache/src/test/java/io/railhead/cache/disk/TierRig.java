@@ -3,13 +3,18 @@ package io.railhead.cache.disk;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.cache.memory.LeakCheck;
+import io.railhead.cache.memory.LentMemory;
 import io.railhead.cache.memory.MemoryConfig;
 import io.railhead.cache.memory.Page;
 import io.railhead.cache.memory.PageMemory;
 import io.railhead.cache.memory.PageMemory.Pool;
 import io.railhead.cache.memory.PageSlice;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +22,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /** A tier over disks in memory, and page memory that gives up pages. */
@@ -108,25 +114,69 @@ final class TierRig {
     /** Returns the page's bytes; null if the store would be asked. */
     static byte @Nullable [] read(DiskTier tier, int number, long size) {
         VersionName name = name(number, size);
-        int holder = tier.held(name).holder(0);
+        DiskTier.Held held = tier.held(name);
+        int holder = held.holder(0);
         if (holder == DiskTier.NOBODY) {
             return null;
         }
-        Taken taken = new Taken();
-        tier.read(holder, name, 0, 1, taken);
+        Taken taken = new Taken(size);
+        held.read(holder, 0, 1, taken);
         return taken.bytes();
+    }
+
+    /** Memory that is lent. */
+    record Room(List<MemorySegment> segments, int length,
+            Runnable end) implements LentMemory {
+        Room(MemorySegment memory, int length, Runnable end) {
+            this(List.of(memory), length, end);
+        }
+
+        @Override
+        public void close() {
+            end.run();
+        }
     }
 
     /** The receiver of one page. */
     static final class Taken implements PageTaker {
         private final CompletableFuture<Integer> ended = new CompletableFuture<>();
+        private final int length;
+        private @Nullable MemorySegment lent;
         private byte @Nullable [] page;
 
+        /** @param length of the page */
+        Taken(long length) {
+            this.length = (int) length;
+        }
+
         @Override
-        public void page(ByteBuffer bytes) {
+        public LentMemory room() {
+            MemorySegment memory = Arena.ofAuto()
+                    .allocate(
+                            (long) DiskLayout.unitsOf(length) * DiskLayout.UNIT_BYTES,
+                            DiskLayout.UNIT_BYTES)
+                    .fill((byte) 'x');
+            lent = memory;
+            return new Room(memory, length, () -> {});
+        }
+
+        @Override
+        public void page(int crc32c) {
             assertThat(ended).isNotDone();
-            page = new byte[bytes.remaining()];
-            bytes.get(page);
+            MemorySegment memory = Objects.requireNonNull(lent);
+            byte[] bytes = memory.toArray(ValueLayout.JAVA_BYTE);
+            CRC32C crc = new CRC32C();
+            crc.update(bytes, 0, length);
+            assertThat((int) crc.getValue()).isEqualTo(crc32c);
+            assertThat(Arrays.copyOfRange(bytes, length, bytes.length))
+                    .as("what follows the page")
+                    .isEqualTo(new byte[bytes.length - length]);
+            page = Arrays.copyOf(bytes, length);
+        }
+
+        @Override
+        public void hung(int pages) {
+            ended(pages);
         }
 
         @Override

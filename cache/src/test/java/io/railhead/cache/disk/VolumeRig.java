@@ -76,10 +76,12 @@ final class VolumeRig implements AutoCloseable {
         DiskIndex.Place place = volume.find(identity);
         MemorySegment into = memory.segment().asSlice(PAGE, PAGE);
         return place == null
-                || volume.read(identity, place, into) != DiskVolume.Outcome.RIGHT
-                        ? null
-                        : into.asSlice(0, place.length())
-                                .toArray(java.lang.foreign.ValueLayout.JAVA_BYTE);
+                || volume.read(identity, place, List.of(into.asSlice(0,
+                        (long) DiskLayout.unitsOf(place.length())
+                                * DiskLayout.UNIT_BYTES))) != DiskVolume.Outcome.RIGHT
+                                        ? null
+                                        : into.asSlice(0, place.length())
+                                                .toArray(java.lang.foreign.ValueLayout.JAVA_BYTE);
     }
 
     @Override

@@ -30,6 +30,7 @@ public final class History {
     private final long seed;
     private final int operationsPerStep;
     private final Fills fills;
+    private final int objectsPerName;
     private final SplittableRandom random;
     private int written;
     private int steps;
@@ -52,8 +53,9 @@ public final class History {
         }
     }
 
-    public History(long seed, int operationsPerStep, Fills fills) {
+    public History(long seed, int operationsPerStep, Fills fills, Storage storage) {
         this.seed = seed;
+        this.objectsPerName = storage.objectsPerName();
         this.operationsPerStep = operationsPerStep;
         this.fills = fills;
         this.random = new SplittableRandom(seed);
@@ -121,10 +123,32 @@ public final class History {
         int length = ranged && kind != Kind.GET_AND_LEAVE ? 1 + random.nextInt(largest + 1) : 0;
         int size = largest == 0 ? 0 : random.nextInt(Content.BLOCK, largest + 1);
         int number = ++written;
-        return new Operation(slot, kind, random.nextInt(2), "/" + bucket + "/" + key, first,
-                length, Content.create(number, size), number,
-                "/" + bucket + "/" + random.nextInt(key + 1), largest + SPARE);
+        return new Operation(slot, kind, random.nextInt(2), "/" + bucket + "/" + key + end(),
+                first, length, Content.create(number, size), number,
+                "/" + bucket + "/" + random.nextInt(key + 1) + end(), largest + SPARE);
     }
+
+    /** The end of a name, drawn only where there are several. */
+    private String end() {
+        return objectsPerName == 1 ? "" : "-" + random.nextInt(objectsPerName);
+    }
+
+    /** Objects of all names that have an end. */
+    List<Named> before() {
+        List<Named> objects = new ArrayList<>();
+        for (String bucket : BUCKETS) {
+            for (int i = 0; i < KEYS * objectsPerName; i++) {
+                int largest = LARGEST[i / objectsPerName];
+                objects.add(new Named(bucket,
+                        "/" + bucket + "/" + i / objectsPerName + "-" + i % objectsPerName,
+                        Content.create(++written, largest)));
+            }
+        }
+        return objects;
+    }
+
+    /** An object that is there before the first step. */
+    record Named(String bucket, String path, Content content) {}
 
     /** Pauses are shorter than the gateway waits, and longer. */
     private Toxic toxic() {

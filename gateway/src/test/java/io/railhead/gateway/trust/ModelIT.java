@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.gateway.LoopWatch;
 import io.railhead.gateway.TestGateway;
+import io.railhead.os.RequiresDirectFiles;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -29,6 +30,8 @@ class ModelIT {
     private static final int WORLDS_AT_ONCE = 3;
     /** One operation in so many is of a history whose store's bytes change on the way. */
     private static final int VERIFIED_SHARE = 5;
+    /** At least one page goes to the disk, and one comes from it, in so many operations. */
+    private static final int OPERATIONS_PER_PAGE = 50;
     /** Longer histories show no more, and take longer to replay. */
     private static final long LONGEST = 40_000;
     /**
@@ -41,8 +44,20 @@ class ModelIT {
     @ParameterizedTest
     @EnumSource
     void noClientEverHoldsWhatItWasNotPromised(Fills fills) throws Exception {
+        run(fills, Storage.MEMORY);
+    }
+
+    /** A gateway that ends, or is killed, after each five hundred operations of a world. */
+    @ParameterizedTest
+    @EnumSource
+    @RequiresDirectFiles
+    void norOverADiskThatOutlivesTheGateway(Fills fills) throws Exception {
+        run(fills, Storage.DISK);
+    }
+
+    private static void run(Fills fills, Storage storage) throws Exception {
         long operations = fills == Fills.VERIFIED ? OPERATIONS / VERIFIED_SHARE : OPERATIONS;
-        try (ModelWorld first = new ModelWorld(SEED, fills)) {
+        try (ModelWorld first = new ModelWorld(SEED, fills, storage, gateway -> {})) {
             first.run(WARM_UP);
         }
         long descriptors = openDescriptors();
@@ -51,11 +66,12 @@ class ModelIT {
             List<Future<Long>> worlds = new ArrayList<>();
             long count = Math.max(WORLDS_AT_ONCE, Math.ceilDiv(operations, LONGEST));
             System.out.println(operations + " operations, " + count + " seeds from " + SEED
-                    + ", fills " + fills);
+                    + ", fills " + fills + ", " + storage);
             for (long world = 0; world < count; world++) {
                 long seed = SEED + world;
                 worlds.add(threads.submit(
-                        () -> run(loops, seed, fills, Math.ceilDiv(operations, count))));
+                        () -> run(loops, seed, fills, storage,
+                                Math.ceilDiv(operations, count))));
             }
             long refuted = 0;
             for (Future<Long> world : worlds) {
@@ -80,15 +96,25 @@ class ModelIT {
         }
     }
 
-    private static long run(LoopWatch loops, long seed, Fills fills, long operations) {
-        try (ModelWorld world = new ModelWorld(seed, fills)) {
-            loops.watch(world.gateway().eventLoops());
+    private static long run(LoopWatch loops, long seed, Fills fills, Storage storage,
+            long operations) {
+        try (ModelWorld world = new ModelWorld(seed, fills, storage,
+                gateway -> loops.watch(gateway.eventLoops()))) {
             long begun = System.nanoTime();
             world.run(operations);
             System.out.println("seed " + seed + ": " + operations + " operations in "
                     + (System.nanoTime() - begun) / 1_000_000 + " ms, " + world.injected()
                     + " faults, " + world.refuted() + " objects refuted, "
                     + new TreeMap<>(world.counts()));
+            if (storage == Storage.DISK) {
+                System.out.println("seed " + seed + ": " + world.writtenToDisk()
+                        + " pages written to disk, " + world.readFromDisk() + " read");
+                // A history that never comes to the disk shows nothing of it.
+                assertThat(world.writtenToDisk()).as("pages written to disk")
+                        .isGreaterThan(operations / OPERATIONS_PER_PAGE);
+                assertThat(world.readFromDisk()).as("pages read from disk")
+                        .isGreaterThan(operations / OPERATIONS_PER_PAGE);
+            }
             return world.refuted();
         }
     }

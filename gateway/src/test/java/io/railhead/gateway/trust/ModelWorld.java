@@ -13,6 +13,7 @@ import io.railhead.gateway.trust.Operation.Kind;
 import java.net.http.HttpClient;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -24,6 +25,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,8 +41,13 @@ final class ModelWorld implements AutoCloseable {
     /** Invariant I3, of the time in which the machine has processors to spare. */
     private static final Duration BACK_TO_NORMAL = Duration.ofSeconds(10);
     private static final String LOOPBACK = "{fabric=\"loopback\",}";
+    /** Five hundred operations. */
+    private static final int STEPS_PER_LIFE = 500 / OPERATIONS_PER_STEP + 1;
     /** One step in so many has another configuration come while it runs. */
     private static final int RECONFIGURED = 4;
+    private static final String REFUTED = "railhead_fill_checksums_total{result=\"mismatch\",}";
+    private static final String WRITTEN = "railhead_disk_pages_total{result=\"written\",}";
+    private static final String READ = "railhead_disk_pages_total{result=\"read\",}";
     private static final String MOVED = "Moved";
     /** None of the history's. */
     private static final String ALWAYS = "/strong/always";
@@ -61,7 +68,12 @@ final class ModelWorld implements AutoCloseable {
     private final HttpClient http = HttpClient.newBuilder()
             .version(HttpClient.Version.HTTP_1_1)
             .build();
-    private final String yaml;
+    private final @Nullable ModelDisk disk;
+    private final String memory;
+    private final Fills fills;
+    private final Consumer<TestGateway> onStart;
+    private final Map<String, Double> formerLives = new HashMap<>();
+    private String yaml;
     private final TestGateway gateway;
     private final List<TestClient> clients;
     private final History history;
@@ -70,10 +82,55 @@ final class ModelWorld implements AutoCloseable {
     private ModelPeers peers;
     private ModelClient client;
 
-    ModelWorld(long seed, Fills fills) {
+    /** @param onStart called with each gateway that has started */
+    ModelWorld(long seed, Fills fills, Storage storage, Consumer<TestGateway> onStart) {
         this.seed = seed;
-        this.history = new History(seed, OPERATIONS_PER_STEP, fills);
-        this.yaml = """
+        this.fills = fills;
+        this.onStart = onStart;
+        this.disk = storage == Storage.DISK ? new ModelDisk() : null;
+        this.memory = fills == Fills.VERIFIED && disk == null ? "16MiB" : "4MiB";
+        this.history = new History(seed, OPERATIONS_PER_STEP, fills, storage);
+        this.yaml = yaml();
+        this.gateway = TestGateway.over(proxy.endpoint())
+                .config(yaml)
+                .principals("""
+                        principals:
+                          - name: trainer
+                            keys: [{access_key: AK, secret_key: SK}]
+                            rdma_put: true
+                          - name: other
+                            keys: [{access_key: OTHER, secret_key: other-secret}]
+                            rdma_put: true
+                          - name: operator
+                            keys: [{access_key: ADMIN, secret_key: admin-secret}]
+                            admin: true
+                        """)
+                .environment(Environment.REAL.withClock(this::nanoTime)
+                        .withFabrics(fabric -> new FaultyFabric(fabric, fabrics)))
+                .start();
+        this.clients = List.of(gateway.client(ACCESS_KEYS.get(0), SECRETS.get(0)),
+                gateway.client(ACCESS_KEYS.get(1), SECRETS.get(1)));
+        store.putBehind(ALWAYS, Content.create(0, History.MAX_BYTES), 0);
+        if (disk != null) {
+            // So many names would be empty for long.
+            history.before().forEach(object -> {
+                store.putBehind(object.path(), object.content(), 0);
+                // Where each account has its own.
+                ACCESS_KEYS.forEach(
+                        key -> store.putBehind(key + object.path(), object.content(), 0));
+            });
+        }
+        this.peers = new ModelPeers(clients, SECRETS, OPERATIONS_PER_STEP + 1);
+        this.client = new ModelClient(http, clients, peers, store);
+        onStart.accept(gateway);
+    }
+
+    private String yaml() {
+        String below = disk == null
+                ? ""
+                : "\n  disk: {paths: [\"" + disk.path()
+                        + "\"], size: 160MiB, writes_per_day: 0, min_object: 1}";
+        return """
                 gateway:
                   sole: true
                 rdma:
@@ -85,7 +142,7 @@ final class ModelWorld implements AutoCloseable {
                   page: %dKiB
                   run: 128KiB
                   window: 256KiB
-                  read_ahead: {window: 256KiB, per_tenant: 512KiB}
+                  read_ahead: {window: 256KiB, per_tenant: 512KiB}%s
                 backends:
                   store:
                     answer_timeout: 1s
@@ -108,30 +165,8 @@ final class ModelWorld implements AutoCloseable {
                     verify_fills: VERIFIED
                     freshness: {exclusive: 1h}
                     cache: reads+writes
-                """.formatted(fills == Fills.VERIFIED ? "16MiB" : "4MiB", Judge.PAGE_BYTES >> 10)
+                """.formatted(memory, Judge.PAGE_BYTES >> 10, below)
                 .replace("VERIFIED", Boolean.toString(fills == Fills.VERIFIED));
-        this.gateway = TestGateway.over(proxy.endpoint())
-                .config(yaml)
-                .principals("""
-                        principals:
-                          - name: trainer
-                            keys: [{access_key: AK, secret_key: SK}]
-                            rdma_put: true
-                          - name: other
-                            keys: [{access_key: OTHER, secret_key: other-secret}]
-                            rdma_put: true
-                          - name: operator
-                            keys: [{access_key: ADMIN, secret_key: admin-secret}]
-                            admin: true
-                        """)
-                .environment(Environment.REAL.withClock(this::nanoTime)
-                        .withFabrics(fabric -> new FaultyFabric(fabric, fabrics)))
-                .start();
-        this.clients = List.of(gateway.client(ACCESS_KEYS.get(0), SECRETS.get(0)),
-                gateway.client(ACCESS_KEYS.get(1), SECRETS.get(1)));
-        store.putBehind(ALWAYS, Content.create(0, History.MAX_BYTES), 0);
-        this.peers = new ModelPeers(clients, SECRETS, OPERATIONS_PER_STEP + 1);
-        this.client = new ModelClient(http, clients, peers, store);
     }
 
     /** Goes on as time does, and by what the history says. */
@@ -144,17 +179,28 @@ final class ModelWorld implements AutoCloseable {
         return counts;
     }
 
-    TestGateway gateway() {
-        return gateway;
-    }
-
     long injected() {
         return proxy.injected() + fabrics.injected();
     }
 
     /** Objects whose bytes were not those that the store names. */
     long refuted() {
-        return (long) gateway.metric("railhead_fill_checksums_total{result=\"mismatch\",}");
+        return (long) counted(REFUTED);
+    }
+
+    /** Pages that were written to disk. */
+    long writtenToDisk() {
+        return (long) counted(WRITTEN);
+    }
+
+    /** Pages that came from disk. */
+    long readFromDisk() {
+        return (long) counted(READ);
+    }
+
+    /** Returns what a series has come to in all lives of the gateway. */
+    private double counted(String series) {
+        return formerLives.getOrDefault(series, 0.0) + gateway.metric(series);
     }
 
     /** Configurations that promise as much or more, one after the other. */
@@ -181,10 +227,35 @@ final class ModelWorld implements AutoCloseable {
         return which % 6 == 3 || which % 6 == 4;
     }
 
+    /**
+     * Ends the gateway and starts it again over the same disk, by turns in order and by a kill:
+     * then what it wrote in its last moments is lost.
+     */
+    private void restart(ModelDisk over, boolean kill) {
+        peers.close();
+        if (kill) {
+            over.kill();
+        }
+        for (String series : List.of(REFUTED, WRITTEN, READ)) {
+            formerLives.merge(series, gateway.metric(series), Double::sum);
+        }
+        // What was verified before says nothing of pages that come back: docs/disk-tier.md.
+        judge.dividing();
+        yaml = yaml();
+        gateway.restart(yaml);
+        judge.divided(nanoTime());
+        onStart.accept(gateway);
+        peers = new ModelPeers(clients, SECRETS, OPERATIONS_PER_STEP + 1);
+        client = new ModelClient(http, clients, peers, store);
+    }
+
     void run(long operations) {
         for (long done = 0; done < operations; done += OPERATIONS_PER_STEP) {
             Step step = history.next();
             try {
+                if (disk != null && step.number() > 0 && step.number() % STEPS_PER_LIFE == 0) {
+                    restart(disk, step.number() / STEPS_PER_LIFE % 2 == 0);
+                }
                 run(step);
                 if (done + OPERATIONS_PER_STEP >= operations) {
                     end();
@@ -369,5 +440,8 @@ final class ModelWorld implements AutoCloseable {
         http.shutdownNow();
         gateway.close();
         proxy.close();
+        if (disk != null) {
+            disk.close();
+        }
     }
 }

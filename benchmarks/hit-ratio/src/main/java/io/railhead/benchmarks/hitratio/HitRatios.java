@@ -42,6 +42,9 @@ final class HitRatios implements Callable<Integer> {
     @Option(names = "--reads", paramLabel = "N", description = "Only so many of a trace's reads, from its begin.", defaultValue = "2147483647")
     private int most;
 
+    @Option(names = "--disk", paramLabel = "TIMES", description = "With a disk of so many times the memory, beside other ways to choose what is written to it.", defaultValue = "0")
+    private int disk;
+
     private record Ratios(Trace trace, int reads, int pages, double ours,
             Map<String, Double> others, double bound) {
 
@@ -71,10 +74,16 @@ final class HitRatios implements Callable<Integer> {
     @Override
     public Integer call() {
         PrintWriter out = spec.commandLine().getOut();
+        if (disk > 0) {
+            out.println(DiskRatios.title());
+            traces().forEach(trace -> {
+                out.println(DiskRatios.line(trace, most, disk));
+                out.flush();
+            });
+            return 0;
+        }
         List<Ratios> all = new ArrayList<>();
-        for (Trace trace : Stream.concat(Trace.bundled().stream(), Workloads.all().stream())
-                .filter(trace -> trace.name().contains(only))
-                .toList()) {
+        for (Trace trace : traces()) {
             out.println("reading " + trace.name());
             out.flush();
             all.add(read(trace));
@@ -82,6 +91,12 @@ final class HitRatios implements Callable<Integer> {
         out.println(table(all));
         out.flush();
         return 0;
+    }
+
+    private List<Trace> traces() {
+        return Stream.concat(Trace.bundled().stream(), Workloads.all().stream())
+                .filter(trace -> trace.name().contains(only))
+                .toList();
     }
 
     private Ratios read(Trace trace) {

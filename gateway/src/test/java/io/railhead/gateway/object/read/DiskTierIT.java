@@ -8,7 +8,10 @@ import io.railhead.gateway.TestClient;
 import io.railhead.gateway.TestGateway;
 import io.railhead.os.RequiresDirectFiles;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -19,6 +22,8 @@ import org.junit.jupiter.api.io.TempDir;
 class DiskTierIT {
     private static final int OBJECTS = 12;
     private static final int BYTES = (1 << 20) - 777;
+
+    private static final int LARGE = 16 << 20;
 
     @TempDir
     Path folder;
@@ -102,6 +107,59 @@ class DiskTierIT {
         readAll();
         assertThat(store.requestsAfter(before)).hasSize(OBJECTS)
                 .allMatch(request -> request.startsWith("HEAD "));
+    }
+
+    /** {@code -Drailhead.held.mib=4096} holds more. */
+    @Test
+    void afterARestartWhatTheDiskHoldsIsHitAsBefore() {
+        int count = Integer.getInteger("railhead.held.mib", 64) / (LARGE >> 20);
+        String config = """
+                cache: {memory: %dMiB, disk: {paths: ["%s"], size: %dMiB, writes_per_day: 0}}
+                rules: [{bucket: "*", freshness: strong}]
+                """.formatted(Math.max(64, count * (LARGE >> 20) / 4), folder.resolve("disk"),
+                256 + count * (LARGE >> 20) * 5 / 4);
+        // Many objects of a few contents, so that the store needs little memory.
+        List<byte[]> contents = List.of(RandomBytes.random(1, LARGE), RandomBytes.random(2, LARGE));
+        for (int i = 0; i < count; i++) {
+            store.put("/large/" + i, contents.get(i % contents.size()));
+        }
+        gateway.config(config).start();
+        awaitKnown();
+        double before = hitRatio(count, contents);
+        for (int pass = 0; pass < 20 && before < 1; pass++) {
+            before = hitRatio(count, contents);
+        }
+        assertThat(before).isGreaterThan(0.95);
+        gateway.restart(config);
+        long begun = System.nanoTime();
+        int asked = store.requests().size();
+        double after = hitRatio(count, contents);
+        List<String> requests = store.requestsAfter(asked);
+        System.out.printf("%d MiB held: hit ratio %.3f, after a restart %.3f within %.1f s;"
+                + " %d HEADs and %d GETs for %d objects%n", count * (LARGE >> 20), before, after,
+                (System.nanoTime() - begun) / 1e9,
+                requests.stream().filter(each -> each.startsWith("HEAD ")).count(),
+                requests.stream().filter(each -> each.startsWith("GET ")).count(), count);
+        assertThat(after).isGreaterThanOrEqualTo(0.95 * before);
+        if (before == 1) {
+            assertThat(requests).hasSize(count).allMatch(each -> each.startsWith("HEAD "));
+        }
+    }
+
+    /** Reads all large objects; returns the part of them of which the store sent no byte. */
+    private double hitRatio(int count, List<byte[]> contents) {
+        int asked = store.requests().size();
+        for (int i = 0; i < count; i++) {
+            assertThat(Arrays.equals(client.get("/large/" + i).body(),
+                    contents.get(i % contents.size()))).isTrue();
+            awaitWritten();
+        }
+        Set<String> fetched = store.requestsAfter(asked)
+                .stream()
+                .filter(each -> each.startsWith("GET "))
+                .map(each -> each.substring(4, each.indexOf(' ', 4)))
+                .collect(Collectors.toSet());
+        return 1 - (double) fetched.size() / count;
     }
 
     @Test

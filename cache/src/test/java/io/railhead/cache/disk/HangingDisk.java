@@ -1,0 +1,43 @@
+package io.railhead.cache.disk;
+
+import java.time.Duration;
+import java.util.List;
+
+/** A tier over one disk in memory that hangs as it is told, for tests of other packages. */
+public final class HangingDisk {
+    private static final long SEGMENT_BYTES = 1 << 20;
+    private static final int FOOTER_BYTES = 16 << 10;
+
+    private final FaultyDisk disk;
+
+    public HangingDisk(long bytes) {
+        disk = new FaultyDisk(bytes);
+    }
+
+    /** Opens a tier, which is {@link DiskTier#isRecovered} a moment later. */
+    public DiskTier open(int pageBytes, long queueBytes, Duration hangs) {
+        DiskConfig config = new DiskConfig(List.of("disk"), 0, 0, 1, pageBytes, queueBytes, hangs);
+        return DiskTier.open(config, new VolumeFactory(config, (path, bytes) -> disk,
+                (size, page) -> new DiskLayout(size, SEGMENT_BYTES, FOOTER_BYTES, page)),
+                System::nanoTime);
+    }
+
+    /** From now on reads and writes wait for {@link #goOn}. */
+    public void hang() {
+        disk.hang();
+    }
+
+    /** From now on writes wait for {@link #goOn}. */
+    public void hangWrites() {
+        disk.hangWrites();
+    }
+
+    public void goOn() {
+        disk.goOn();
+    }
+
+    /** Returns how many calls hang now. */
+    public int hanging() {
+        return disk.hanging.get();
+    }
+}
