@@ -1,6 +1,7 @@
 package io.railhead.cli;
 
 import io.railhead.cli.local.Json;
+import io.railhead.cli.training.WarmUp;
 import io.railhead.gateway.ConfigCheck;
 import io.railhead.gateway.Serve;
 import java.nio.file.Path;
@@ -37,7 +38,7 @@ final class ServeCommand implements Callable<Integer> {
             spec.commandLine().getOut().flush();
             return found.good() ? 0 : 1;
         }
-        Serve serve = new Serve(System.out, System.err);
+        Serve serve = new Serve(System.out, System.err, WarmUp::run);
         return check ? serve.check(config) : serve.run(config);
     }
 }

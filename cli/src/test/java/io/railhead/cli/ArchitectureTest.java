@@ -1,5 +1,8 @@
 package io.railhead.cli;
 
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.belongToAnyOf;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.codeUnits;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
@@ -16,6 +19,7 @@ import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
+import io.railhead.protocol.message.SigningKey;
 import java.lang.foreign.Linker;
 import java.lang.foreign.SymbolLookup;
 import java.time.Clock;
@@ -87,8 +91,16 @@ class ArchitectureTest {
             .resideInAPackage(BACKEND)
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage(OS, PROTOCOL, CACHE, RDMA, GATEWAY, CLIENT, CLI,
-                    VERTX, CAFFEINE, JACKSON, PROMETHEUS, DISNI);
+            .resideInAnyPackage(OS, CACHE, RDMA, GATEWAY, CLIENT, CLI, VERTX, CAFFEINE, JACKSON,
+                    PROMETHEUS, DISNI);
+
+    /** Requests to stores are signed with the key that sessions' signatures are made with. */
+    @ArchTest
+    static final ArchRule CONNECTORS_KNOW_THE_SIGNING_KEY_ALONE_OF_THE_PROTOCOL = noClasses().that()
+            .resideInAPackage(BACKEND)
+            .should()
+            .dependOnClassesThat(resideInAPackage(PROTOCOL)
+                    .and(not(belongToAnyOf(SigningKey.class))));
 
     @ArchTest
     static final ArchRule THE_GATEWAY_KNOWS_NO_CLIENT = noClasses().that()

@@ -21,14 +21,19 @@ import io.railhead.os.devices.RdmaDevices;
 import java.io.PrintStream;
 import java.net.ProxySelector;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /** Implements {@code railhead serve}, from a configuration file to an exit status. */
 public final class Serve {
@@ -36,10 +41,22 @@ public final class Serve {
 
     private final PrintStream out;
     private final PrintStream err;
+    private final @Nullable ToLongFunction<Duration> warmUp;
 
+    /** Serves without a warm-up. */
     public Serve(PrintStream out, PrintStream err) {
+        this(out, err, null);
+    }
+
+    /**
+     * @param warmUp has the JVM compile the paths of requests, for the given time, and returns the
+     *            number of requests that this took; null for no warm-up
+     */
+    public Serve(PrintStream out, PrintStream err,
+            @Nullable ToLongFunction<Duration> warmUp) {
         this.out = out;
         this.err = err;
+        this.warmUp = warmUp;
     }
 
     /**
@@ -169,6 +186,7 @@ public final class Serve {
             tellBudget(budget(loaded));
             CredentialStore credentials = CredentialStore.open(loaded.gateway());
             warnings(loaded, credentials).forEach(warning -> LOG.warn("{}", warning));
+            warmUp(loaded);
             Gateway gateway = Gateway.start(loaded, credentials);
             credentials.watch();
             FileWatch file = gateway.follow(config);
@@ -197,6 +215,26 @@ public final class Serve {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return 1;
+        }
+    }
+
+    /** Warms up as configured. What fails here is told, and never stops a start. */
+    void warmUp(GatewayConfig config) {
+        Duration most = config.gateway().warmUp();
+        if (warmUp == null || most.isZero()) {
+            return;
+        }
+        long began = System.nanoTime();
+        try {
+            // Nothing else runs yet: only the lines of the warm-up's own gateway are missing.
+            ApplicationLog.level(Level.ERROR);
+            long requests = warmUp.applyAsLong(most);
+            ApplicationLog.level(config.log().level());
+            LOG.info("warmed up by {} requests in {} ms", requests,
+                    TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - began));
+        } catch (RuntimeException | Error e) {
+            ApplicationLog.level(config.log().level());
+            LOG.warn("no warm-up, so the first requests are slow: {}", rootMessage(e));
         }
     }
 

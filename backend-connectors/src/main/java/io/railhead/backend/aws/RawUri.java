@@ -4,10 +4,6 @@ import io.railhead.backend.PercentCodec;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -35,25 +31,27 @@ final class RawUri {
     }
 
     /**
-     * Returns decoded names and values in order; a null value had no equals sign. A plus is a
-     * space, as stores read it.
+     * Returns the query with its question mark, in SigV4's form; "" without one. A parameter
+     * without an equals sign stays so. A plus is a space, as stores read it.
      *
      * @throws IllegalArgumentException on bytes that are not UTF-8, which no store accepts
      */
-    static Map<String, List<@Nullable String>> parameters(@Nullable String rawQuery) {
-        Map<String, List<@Nullable String>> parameters = new LinkedHashMap<>();
-        if (rawQuery == null || rawQuery.isEmpty()) {
-            return parameters;
+    static String canonicalQuery(@Nullable String raw) {
+        if (raw == null || raw.isEmpty()) {
+            return "";
         }
-        for (String part : rawQuery.split("&", -1)) {
+        StringBuilder query = new StringBuilder(raw.length() + 16);
+        for (String part : raw.split("&", -1)) {
             int equals = part.indexOf('=');
             String name = text(equals < 0 ? part : part.substring(0, equals));
-            String value = equals < 0 ? null : text(part.substring(equals + 1));
             if (!name.isEmpty()) {
-                parameters.computeIfAbsent(name, _ -> new ArrayList<>()).add(value);
+                query.append(query.isEmpty() ? '?' : '&').append(PercentCodec.encode(name));
+                if (equals >= 0) {
+                    query.append('=').append(PercentCodec.encode(text(part.substring(equals + 1))));
+                }
             }
         }
-        return parameters;
+        return query.toString();
     }
 
     private static String text(String encoded) {

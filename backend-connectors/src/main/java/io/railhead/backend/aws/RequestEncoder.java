@@ -3,6 +3,7 @@ package io.railhead.backend.aws;
 import io.netty.handler.codec.http.DefaultHttpRequest;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValidationUtil;
+import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpVersion;
@@ -18,14 +19,10 @@ import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
-import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
-import software.amazon.awssdk.http.SdkHttpMethod;
-import software.amazon.awssdk.http.SdkHttpRequest;
 
 /** Encodes a {@link BackendRequest} for one endpoint: address, framing, signature. */
 final class RequestEncoder {
@@ -72,34 +69,24 @@ final class RequestEncoder {
      * @throws IllegalArgumentException if the request is not valid in HTTP
      */
     Message write(BackendRequest request, URI endpoint, TrailerUse trailers) {
-        SdkHttpRequest.Builder out = SdkHttpRequest.builder().method(method(request.method()));
-        address(out, request.target(), endpoint, request.caller());
-        copyHeaders(out, request.headers(),
+        HttpRequest out = address(request, endpoint);
+        copyHeaders(out.headers(), request.headers(),
                 request.caller() instanceof Caller.ClientSigned ? FRAMING : OURS);
         return switch (request.payload()) {
             case Payload.Empty() -> {
                 if (request.method().equals("PUT") || request.method().equals("POST")) {
-                    out.putHeader("Content-Length", "0");
+                    out.headers().set("Content-Length", "0");
                 }
-                yield message(sign(out, NO_BYTES_SHA256, request.caller()), null, null);
+                sign(out, NO_BYTES_SHA256, request.caller());
+                yield new Message(out, null, null);
             }
             case Payload.Bytes(ByteBuffer content) -> {
-                out.putHeader("Content-Length", Long.toString(content.remaining()));
-                yield message(sign(out, sha256(content.duplicate()), request.caller()),
-                        new FixedBody(content.duplicate()), null);
+                out.headers().set("Content-Length", Integer.toString(content.remaining()));
+                sign(out, sha256(content.duplicate()), request.caller());
+                yield new Message(out, new FixedBody(content.duplicate()), null);
             }
             case Payload.Stream stream -> stream(out, stream, request, trailers);
         };
-    }
-
-    private static Message message(SdkHttpRequest signed, @Nullable Publisher<ByteBuffer> body,
-            @Nullable StreamBody stream) {
-        String path = signed.encodedPath().isEmpty() ? "/" : signed.encodedPath();
-        HttpRequest request = new DefaultHttpRequest(HttpVersion.HTTP_1_1,
-                HttpMethod.valueOf(signed.method().name()),
-                signed.encodedQueryParameters().map(query -> path + '?' + query).orElse(path));
-        signed.forEachHeader((name, values) -> request.headers().add(name, values));
-        return new Message(request, body, stream);
     }
 
     /** The use of trailers for a store. */
@@ -108,29 +95,31 @@ final class RequestEncoder {
         DROP
     }
 
-    private Message stream(SdkHttpRequest.Builder out, Payload.Stream stream,
-            BackendRequest request, TrailerUse use) {
+    private Message stream(HttpRequest out, Payload.Stream stream, BackendRequest request,
+            TrailerUse use) {
         boolean chunked = use == TrailerUse.SEND && !stream.trailers().isEmpty()
                 && ChecksumTrailers.areAllKnown(stream.trailers());
         String hash = chunked ? UNSIGNED_TRAILER : stream.contentSha256();
         BodyFraming bodyFraming = chunked
                 ? new BodyFraming.AwsChunked(stream.lengthBytes(), stream.trailers())
                 : new BodyFraming.Plain(stream.lengthBytes());
+        HttpHeaders headers = out.headers();
         if (chunked) {
-            announceTrailers(out, stream);
+            announceTrailers(headers, stream);
         } else if (!stream.trailers().isEmpty()) {
-            out.removeHeader("x-amz-sdk-checksum-algorithm");
+            headers.remove("x-amz-sdk-checksum-algorithm");
         }
         if (stream.hasLength()) {
-            out.putHeader("Content-Length", Long.toString(bodyFraming.encodedBytes()));
+            headers.set("Content-Length", Long.toString(bodyFraming.encodedBytes()));
         } else {
-            out.putHeader("Transfer-Encoding", "chunked");
+            headers.set("Transfer-Encoding", "chunked");
         }
         if (asksFirst(request, stream)) {
-            out.putHeader("Expect", "100-continue");
+            headers.set("Expect", "100-continue");
         }
         StreamBody body = new StreamBody(stream, bodyFraming, counters);
-        return message(sign(out, hash, request.caller()), body, body);
+        sign(out, hash, request.caller());
+        return new Message(out, body, body);
     }
 
     /**
@@ -144,53 +133,47 @@ final class RequestEncoder {
                 && (asked || !stream.hasLength() || stream.lengthBytes() >= EXPECT_BYTES);
     }
 
-    private static void announceTrailers(SdkHttpRequest.Builder out, Payload.Stream stream) {
-        out.putHeader("x-amz-trailer", String.join(",", stream.trailers().keySet()));
-        out.putHeader("x-amz-decoded-content-length", Long.toString(stream.lengthBytes()));
-        String encoding = out.firstMatchingHeader("Content-Encoding").orElse("");
-        out.putHeader("Content-Encoding",
-                encoding.isEmpty() ? "aws-chunked" : "aws-chunked," + encoding);
-    }
-
-    private SdkHttpRequest sign(SdkHttpRequest.Builder out, String hash, Caller caller) {
-        return switch (caller) {
-            case Caller.Anonymous() -> {
-                if (hash.equals(UNSIGNED_TRAILER)) {
-                    out.putHeader("x-amz-content-sha256", hash);
-                }
-                yield out.build();
-            }
-            case Caller.ClientSigned _ -> out.build();
-            case Caller.DefaultChain _,Caller.AssumedRole _ ->
-                throw new IllegalStateException(
-                        "the provider is asked before a request is written");
-            case Caller.Credential credential -> signed(out.build(), hash, credential);
-        };
+    private static void announceTrailers(HttpHeaders headers, Payload.Stream stream) {
+        headers.set("x-amz-trailer", String.join(",", stream.trailers().keySet()));
+        headers.set("x-amz-decoded-content-length", Long.toString(stream.lengthBytes()));
+        String encoding = headers.get("Content-Encoding");
+        headers.set("Content-Encoding", encoding == null || encoding.isEmpty()
+                ? "aws-chunked"
+                : "aws-chunked," + encoding);
     }
 
     /**
      * Signs the request. A preflight is signed with the method of the request to come, which is
      * what Ceph RGW verifies; other stores verify none.
      */
-    private SdkHttpRequest signed(SdkHttpRequest request, String hash,
-            Caller.Credential credential) {
-        SdkHttpMethod about = request.method() == SdkHttpMethod.OPTIONS
-                ? request.firstMatchingHeader("Access-Control-Request-Method")
-                        .map(SdkHttpMethod::fromValue)
-                        .orElse(SdkHttpMethod.OPTIONS)
-                : request.method();
-        return signer.sign(request.toBuilder().method(about).build(), hash, credential)
-                .toBuilder()
-                .method(request.method())
-                .build();
+    private void sign(HttpRequest out, String hash, Caller caller) {
+        switch (caller) {
+            case Caller.Anonymous() -> {
+                if (hash.equals(UNSIGNED_TRAILER)) {
+                    out.headers().set("x-amz-content-sha256", hash);
+                }
+            }
+            case Caller.ClientSigned _ -> {
+            }
+            case Caller.DefaultChain _,Caller.AssumedRole _ ->
+                throw new IllegalStateException(
+                        "the provider is asked before a request is written");
+            case Caller.Credential credential -> {
+                String later = out.method().equals(HttpMethod.OPTIONS)
+                        ? out.headers().get("Access-Control-Request-Method")
+                        : null;
+                signer.sign(out, later == null ? out.method().name() : later, hash, credential);
+            }
+        }
     }
 
     /**
-     * Sets the address. The connection goes to the configured endpoint even if the bucket is in the
-     * host name. The store must know that name; the gateway need not resolve it.
+     * Returns the request with its address alone. The connection goes to the configured endpoint
+     * even if the bucket is in the host name. The store must know that name; the gateway need not
+     * resolve it.
      */
-    private void address(SdkHttpRequest.Builder out, Target target, URI endpoint,
-            Caller caller) {
+    private HttpRequest address(BackendRequest request, URI endpoint) {
+        Target target = request.target();
         String bucket = target.bucket();
         boolean bucketInHost = bucket != null && !config.pathStyle();
         String path = bucket == null || bucketInHost
@@ -199,33 +182,21 @@ final class RequestEncoder {
         String authority = endpoint.getPort() < 0
                 ? endpoint.getHost()
                 : endpoint.getHost() + ":" + endpoint.getPort();
-        out.protocol(endpoint.getScheme()).host(endpoint.getHost()).port(endpoint.getPort());
-        if (caller instanceof Caller.ClientSigned(String host)) {
-            out.encodedPath(RawUri.unchangedPath(path));
-            out.putHeader("Host", host);
+        String host = bucketInHost ? bucket + "." + authority : authority;
+        if (request.caller() instanceof Caller.ClientSigned(String named)) {
+            path = RawUri.unchangedPath(path);
+            host = named;
         } else {
-            out.encodedPath(RawUri.canonicalPath(path));
-            out.putHeader("Host", bucketInHost ? bucket + "." + authority : authority);
+            path = RawUri.canonicalPath(path);
         }
-        for (Map.Entry<String, List<@Nullable String>> parameter : RawUri
-                .parameters(target.rawQuery())
-                .entrySet()) {
-            append(out, parameter.getKey(), parameter.getValue());
-        }
+        HttpRequest out = new DefaultHttpRequest(HttpVersion.HTTP_1_1,
+                HttpMethod.valueOf(request.method()),
+                path + RawUri.canonicalQuery(target.rawQuery()));
+        out.headers().set("Host", host);
+        return out;
     }
 
-    /**
-     * Appends values. The SDK's interface is not annotated, but it distinguishes {@code ?acl} from
-     * {@code ?acl=}.
-     */
-    @SuppressWarnings("NullAway")
-    private static void append(SdkHttpRequest.Builder out, String name,
-            List<@Nullable String> values) {
-        values.forEach(value -> out.appendRawQueryParameter(name, value));
-    }
-
-    private static void copyHeaders(SdkHttpRequest.Builder out, Headers headers,
-            Set<String> ours) {
+    private static void copyHeaders(HttpHeaders out, Headers headers, Set<String> ours) {
         headers.forEach((name, value) -> {
             if (ours.contains(name.toLowerCase(Locale.ROOT))) {
                 return;
@@ -235,12 +206,8 @@ final class RequestEncoder {
             if (HttpHeaderValidationUtil.validateValidHeaderValue(value) >= 0) {
                 throw new IllegalArgumentException("no value of a header: " + name);
             }
-            out.appendHeader(name, value);
+            out.add(name, value);
         });
-    }
-
-    private static SdkHttpMethod method(String name) {
-        return SdkHttpMethod.valueOf(name);
     }
 
     private static String sha256(ByteBuffer content) {

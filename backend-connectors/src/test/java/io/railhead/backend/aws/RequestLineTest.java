@@ -106,7 +106,7 @@ class RequestLineTest {
     /** A store takes {@code ?acl} and {@code ?acl=} for the same. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {"acl|acl", "acl=|acl=", "versionId=|versionId=",
-            "uploads&x=1|uploads&x=1", "a=1&b=2&a=3|a=1&a=3&b=2", "prefix=a+b|prefix=a%20b",
+            "uploads&x=1|uploads&x=1", "a=1&b=2&a=3|a=1&b=2&a=3", "prefix=a+b|prefix=a%20b",
             "prefix=a%20b|prefix=a%20b", "prefix=a%2Bb|prefix=a%2Bb",
             "list-type=2&prefix=a%2Fb|list-type=2&prefix=a%2Fb",
             "list-type=2&prefix=a/b|list-type=2&prefix=a%2Fb", "prefix=%C3%BC|prefix=%C3%BC",

@@ -12,11 +12,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A stand-in for an S3 store: every key has the same zeros, writes are discarded, and signatures
- * are ignored. On a free port of the loopback address.
+ * A stand-in for an S3 store: every key has zeros, writes are discarded, and signatures are
+ * ignored. On a free port of the loopback address.
  */
 final class TrainingStore implements AutoCloseable {
     static final int OBJECT_BYTES = 1 << 20;
+    /** The start of the keys of objects of {@link #SMALL_BYTES}. */
+    static final String SMALL = "small/";
+    private static final int SMALL_BYTES = 4 << 10;
     private static final String ETAG = "\"d41d8cd98f00b204e9800998ecf8427e\"";
     private static final Pattern RANGE = Pattern.compile("bytes=(\\d+)-(\\d*)");
 
@@ -45,8 +48,9 @@ final class TrainingStore implements AutoCloseable {
     }
 
     private static void object(HttpServerRequest request, HttpServerResponse response) {
+        int size = request.path().contains('/' + SMALL) ? SMALL_BYTES : OBJECT_BYTES;
         int first = 0;
-        int last = OBJECT_BYTES - 1;
+        int last = size - 1;
         String range = request.getHeader("Range");
         Matcher asked = RANGE.matcher(range == null ? "" : range);
         if (asked.matches()) {
@@ -56,7 +60,7 @@ final class TrainingStore implements AutoCloseable {
                     : Math.min(last, Integer.parseInt(asked.group(2)));
             response.setStatusCode(206)
                     .putHeader("Content-Range",
-                            "bytes " + first + "-" + last + "/" + OBJECT_BYTES);
+                            "bytes " + first + "-" + last + "/" + size);
         }
         int bytes = last - first + 1;
         response.putHeader("Content-Length", Integer.toString(bytes));

@@ -1,4 +1,4 @@
-/** The training run of the AOT cache: a gateway and its clients at work. */
+/** Gateways over a store in memory: the training run of the AOT cache, and the warm-up. */
 @NullMarked
 package io.railhead.cli.training;
 

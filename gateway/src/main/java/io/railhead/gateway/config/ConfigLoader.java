@@ -42,6 +42,7 @@ public final class ConfigLoader {
     private static final long MIN_PAGE_BYTES = 64 << 10;
     private static final long MAX_PAGE_BYTES = 1 << 20;
     private static final int MAX_PIN_PERCENT = 80;
+    private static final Duration LONGEST_WARM_UP = Duration.ofMinutes(1);
     /** The longest time whose milliseconds fit an int. */
     private static final Duration LONGEST_IDLE = Duration.ofDays(24);
     /**
@@ -133,6 +134,7 @@ public final class ConfigLoader {
                 credentials(section),
                 domains(section),
                 section.duration("drain", "30s"),
+                section.duration("warm_up", "1s"),
                 section.bytes("max_header", "64KiB"),
                 section.timeout("header_timeout", "10s"),
                 section.timeout("idle_timeout", "60s"),
@@ -151,6 +153,9 @@ public final class ConfigLoader {
         }
         if (gateway.idleTimeout().compareTo(LONGEST_IDLE) > 0) {
             throw section.problem("idle_timeout", "must be at most 24d");
+        }
+        if (gateway.warmUp().compareTo(LONGEST_WARM_UP) > 0) {
+            throw section.problem("warm_up", "must be at most 60s: it delays each start");
         }
         return gateway;
     }

@@ -54,6 +54,7 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      * @param name the name of this gateway, where several are listed
      * @param credentials may be missing under {@link AuthMode#PASS_THROUGH}
      * @param domains host name suffixes of virtual-host buckets, lower case
+     * @param warmUp how long the JVM is warmed up before a start; zero for not at all
      * @param eventLoops never 0: the machine's cores are filled in
      * @param allowCleartext whether several tenants may use RDMA without TLS
      * @param tls null for plain HTTP
@@ -64,7 +65,8 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      * @param minRate the lowest average rate of a body, a second, over the idle timeout
      */
     public record Gateway(String name, ListenAddress listen, ListenAddress health, Path credentials,
-            List<String> domains, Duration drain, ByteCount maxHeader, Duration headerTimeout,
+            List<String> domains, Duration drain, Duration warmUp, ByteCount maxHeader,
+            Duration headerTimeout,
             Duration idleTimeout, ByteCount minRate, Admission admission, int eventLoops,
             Access access, boolean sole,
             boolean allowCleartext, @Nullable Tls tls, @Nullable Tls healthTls,
