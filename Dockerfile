@@ -31,7 +31,7 @@ RUN --mount=type=bind,from=build,source=/src/deploy/image/packages,target=/tmp/p
     && rm -rf /var/lib/apt/lists/* \
     && groupadd --system --gid 10001 railhead \
     && useradd --system --uid 10001 --gid 10001 --no-create-home --shell /usr/sbin/nologin railhead \
-    && install -d -o 10001 -g 10001 /run/railhead
+    && install -d -o 10001 -g 10001 /run/railhead /var/lib/railhead
 COPY --from=build /image/opt /opt
 COPY --from=build /image/etc/railhead /etc/railhead
 COPY --from=build /image/usr/lib/*.so /usr/lib/

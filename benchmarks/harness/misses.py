@@ -11,7 +11,9 @@ import hashlib
 import re
 import shutil
 import subprocess
+import tempfile
 import time
+from pathlib import Path
 
 import bed
 import loads
@@ -21,13 +23,15 @@ from bed import BUCKET, KEYS, MIB, say
 from figures import Row, Spread, Turn, doubts, number, ratio, size, size_text, table
 
 WRITTEN = "written"
-DIRECT, SIGNED, TOKEN = "direct", "railhead-signed", "railhead-token"
-LABELS = {DIRECT: "the store itself", SIGNED: "Railhead, signed", TOKEN: "Railhead, token over loopback"}
-MODES = {DIRECT: ["none", "the store's"], SIGNED: ["immutable", "each verified; yes remembered"],
-         TOKEN: ["immutable", "each verified; yes remembered"]}
+DIRECT, SIGNED, TOKEN, DISK = "direct", "railhead-signed", "railhead-token", "railhead-disk"
+LABELS = {DIRECT: "the store itself", SIGNED: "Railhead, signed", TOKEN: "Railhead, token over loopback",
+          DISK: "Railhead, signed, held on disk"}
+MODES = {DIRECT: ["none", "the store's"]} | dict.fromkeys((SIGNED, TOKEN, DISK), ["immutable", "each verified; yes remembered"])
 # Parts of an upload, and of the large object those that small cases take.
 SHARE = 16
 MOST_LATE, MOST_START_SECONDS, MOST_CPU, MOST_ASKED, LEAST_OF_RATE = 1.3, 3, 0.5, 1.005, 0.85
+# Of the object, the memory of the gateway with a disk; passes until the disk holds the rest.
+MEMORY_SHARE, MOST_PASSES = 5, 12
 TICK_SECONDS = 0.01
 
 
@@ -58,6 +62,8 @@ CASES = {
     "put-small": Case("PUT, a sixteenth", 0.95, 1, systems=(DIRECT, SIGNED, TOKEN)),
     "put": Case("PUT", 0.95, systems=(DIRECT, SIGNED, TOKEN)),
     "parts": Case("UploadPart, 4 at a time", 0.95, connections=4, systems=(DIRECT, SIGNED, TOKEN)),
+    "disk-get": Case("held on disk, one GET", 3, systems=(SIGNED, DISK)),
+    "disk-ranges": Case("held on disk, 8 ranges at a time", 3, connections=8, piece=8 * MIB, systems=(SIGNED, DISK)),
     "readers": Case("all readers of one cold object at a time", sixteenths=1, systems=(SIGNED,)),
     "start": Case("from exec to the first answer", systems=()),
 }
@@ -85,6 +91,7 @@ def arguments(options):
     parser.add_argument("--rate", type=float, default=2, help="Gb/s that the link lets pass each way; 0 for no link (%(default)s)")
     parser.add_argument("--latency", type=float, default=5, help="milliseconds before each answer of the store (%(default)s)")
     parser.add_argument("--readers", type=bed.positive, default=200, help="of one cold object at a time, at most 300 (%(default)s)")
+    parser.add_argument("--disk", type=Path, default=Path("/var/tmp"), help="folder for the disk tier's file, read past the page cache (%(default)s)")
     parser.add_argument("--caches", default="64MiB,8GiB", help="whose start is measured (%(default)s)")
     asked = parser.parse_args(options)
     try:
@@ -99,6 +106,9 @@ def arguments(options):
     for name in asked.only:
         if name not in CASES:
             parser.error(f"--only: {name} is none of {', '.join(CASES)}")
+    if not asked.rate:
+        # What comes from the store is counted by the link.
+        asked.only = [name for name in asked.only if DISK not in CASES[name].systems]
     return asked
 
 
@@ -143,7 +153,30 @@ class Site:
         self._gateway = bed.start_gateway(
             processes, cores, "gateway", self._config("gateway", self._admin, 256 * MIB + 3 * asked.bytes),
             (asked.out / "gateway.jfr").absolute() if asked.jfr else None)
+        self._hosts = {DISK: self._start_over_disk()} if any(DISK in case.systems for case in cases) else {}
         self._curl, self._one_sided = loads.Curl(cores, processes.folder), loads.OneSided(cores, processes.folder)
+
+    def _start_over_disk(self):
+        """A gateway whose memory has room for a fifth of what is read."""
+        memory = max(64 * MIB, self._asked.bytes // MEMORY_SHARE)
+        config = self._config("disk", f"{rack.LOOPBACK}:{rack.free_port()}", memory)
+        # Written as often as it takes: the budget is no part of this.
+        self._disk = tempfile.TemporaryDirectory(prefix="railhead-disk-", dir=self._asked.disk)
+        config["cache"]["disk"] = {"paths": [f"{self._disk.name}/disk"], "size": f"{self._asked.bytes * 3 // 2 // MIB + 192}MiB",
+                                   "writes_per_day": 0}
+        return bed.start_gateway(self._processes, self._cores, "disk", config, None)
+
+    def fill_disk(self, case):
+        """Reads all until the store is asked for next to nothing; returns the part that a pass still asks it for."""
+        part = 1
+        for _ in range(MOST_PASSES):
+            before = self.link.bytes_from_store()
+            self._measure(DISK, case, "")
+            part = (self.link.bytes_from_store() - before) / self.bytes_of(case)
+            if part < 0.01:
+                break
+            time.sleep(1)
+        return part
 
     def bytes_of(self, case):
         return self._asked.bytes * case.sixteenths // SHARE
@@ -172,7 +205,8 @@ class Site:
 
     def _measure(self, system, case, upload):
         def meter():
-            return machine.Meter(server=machine.tree(self._processes["gateway"].pid) if system != DIRECT else [],
+            server = self._processes["disk" if system == DISK else "gateway"]
+            return machine.Meter(server=machine.tree(server.pid) if system != DIRECT else [],
                                  store=[self._processes["store"].pid], link=[self.link.pid] if self.link else [])
         count, connections = self.bytes_of(case), self.connections(case)
         content, pieces = bed.content(self._processes.folder, count), SHARE if upload else 1
@@ -180,7 +214,7 @@ class Site:
             return self._one_sided.measure(
                 meter, way="WRITE", host=self._gateway, bucket=BUCKET, key=WRITTEN, bytes=count, connections=connections, lead_seconds=0,
                 seconds=0, content=content, access_key=KEYS[0], secret_key=KEYS[1], pieces=pieces, upload=upload)
-        host = self._gateway if system != DIRECT else self.link.host if self.link else self._store
+        host = self._hosts.get(system, self._gateway) if system != DIRECT else self.link.host if self.link else self._store
         transfers = self._writes(host, count, upload) if case.writes else self._reads(host, case, count)
         return self._curl.measure(transfers, connections, meter)
 
@@ -255,6 +289,9 @@ class Site:
 
     def close(self):
         self._one_sided.close()
+        if self._hosts:
+            self._processes.stop(self._processes["disk"])
+            self._disk.cleanup()
         if self.link:
             self.link.close()
 
@@ -275,6 +312,8 @@ class Bench:
                     self._starts(case)
                 elif name == "readers":
                     self._readers(case)
+                elif DISK in case.systems:
+                    self._held_on_disk(case)
                 else:
                     self._beside(case)
             except loads.Failed as problem:
@@ -316,6 +355,30 @@ class Bench:
         reached = direct.gigabits().median
         if case.goal < 1 and self._site.link and reached < LEAST_OF_RATE * self._asked.rate:
             self.notes.append(f"{case.label}: the store itself reached {number(reached)} Gb/s, so not the link but the machine was the limit")
+
+    def _held_on_disk(self, case):
+        say(f"{case.label}: filling the disk")
+        part = self._site.fill_disk(case)
+        if part >= 0.01:
+            self.notes.append(f"{case.label}: after {MOST_PASSES} passes still {number(part)} of the bytes came from the store")
+        bed.warm_up(lambda: self._site.turn(SIGNED, case), self._asked.warm, True)
+        turns, asked = {SIGNED: [], DISK: []}, []
+        for round_ in range(self._asked.rounds):
+            for system in (SIGNED, DISK) if round_ % 2 else (DISK, SIGNED):
+                say(f"{case.label}, round {round_ + 1} of {self._asked.rounds}: {LABELS[system]}")
+                if system == SIGNED:
+                    turns[system].append(self._site.turn(system, case))
+                else:
+                    before = self._site.link.bytes_from_store()
+                    turns[system].append(self._site.again(system, case))
+                    asked.append((self._site.link.bytes_from_store() - before) / self._site.bytes_of(case))
+        cold = self._row(case, SIGNED, turns[SIGNED], f"{LABELS[SIGNED]}, cold")
+        held = self._row(case, DISK, turns[DISK])
+        self.goals += [Goal(f"{case.label}: throughput, of cold", ratio(held, cold, Turn.gigabits), case.goal),
+                       Goal(f"{case.label}: gateway's CPU, of cold", ratio(held, cold, lambda turn: max(TICK_SECONDS, turn.server_cpu)),
+                            MOST_CPU, False)]
+        if max(asked) >= 0.01:
+            self.notes.append(f"{case.label}: of the bytes, the store gave {Spread.of(asked)}")
 
     def _readers(self, case):
         say(f"{case.label}, warming up")

@@ -377,6 +377,78 @@ def upgrade_and_rollback(place):
 
 
 @test
+def disk_tier(place):
+    """
+    helm upgrade adds the disk tier, on a local PersistentVolume with a file system, then with a raw device; pages outlive the pod.
+    helm rollback takes the tier away, and leaves the claim.
+    """
+    place.install()
+    try:
+        for mode in "Filesystem", "Block":
+            with local_volume(place, mode):
+                place.upgrade("laptop", "--set", f"disk.sizeGiB=1,disk.claims.storageClassName={place.name}-{mode.lower()}"
+                              f",disk.claims.mode={mode},config.rules[0].freshness=immutable")
+                require(stateful_sets(place) == [f"{WORKLOAD}-disk"], str(stateful_sets(place)))
+                place.figures[f"{mode}_pages_read"] = pages_after_a_restart(place)
+                place.helm("rollback", RELEASE, "1", "--wait", "--timeout", "120s")
+                require(stateful_sets(place) == [WORKLOAD], str(stateful_sets(place)))
+                claims = [claim["metadata"]["name"] for claim in place.get("persistentvolumeclaim")["items"]]
+                require(claims == [f"disk0-{WORKLOAD}-disk-0"], str(claims))
+                place.kubectl("delete", "persistentvolumeclaim", "--all", "--timeout=60s")
+    finally:
+        place.cluster.kubectl("delete", "persistentvolume", "-l", f"of={place.name}", "--ignore-not-found", "--wait=false")
+
+
+def stateful_sets(place):
+    return [each["metadata"]["name"] for each in place.get("statefulset")["items"]]
+
+
+@contextlib.contextmanager
+def local_volume(place, mode):
+    """Of node1: a folder, or a loop device that is owned as drives are."""
+    name = f"{place.name}-{mode.lower()}"
+    at = place.cluster.folder / name
+    device = None
+    if mode == "Block":
+        with open(at, "wb") as file:
+            os.posix_fallocate(file.fileno(), 0, 1 << 30)
+        at = device = Path(out(["losetup", "--find", "--show", at]).strip())
+        os.chown(device, 0, 6)
+        device.chmod(0o660)
+    else:
+        at.mkdir()
+    place.cluster.apply({
+        "apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name, "labels": {"of": place.name}}, "spec": {
+            "capacity": {"storage": "2Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": name, "volumeMode": mode,
+            "persistentVolumeReclaimPolicy": "Retain", "local": {"path": str(at)},
+            "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [
+                {"key": "kubernetes.io/hostname", "operator": "In", "values": ["node1"]}]}]}}}})
+    try:
+        yield
+    finally:
+        if device:
+            subprocess.run(["losetup", "--detach", device], check=False)
+
+
+def pages_after_a_restart(place):
+    """How many pages the next pod reads from disk, of what the pod before had in memory at its end."""
+    pod = f"{WORKLOAD}-disk-0"
+    read = f"[S3({place.endpoint()!r}, {STORE_KEYS!r}).request('GET', f'/{BUCKET}/{{n}}')[0] for n in range(8)]"
+    require(set(on_node(place, read)) == {200}, "reads before the restart")
+    place.kubectl("delete", "pod", pod, "--timeout=90s")
+    place.kubectl("wait", "pod", pod, "--for=condition=Ready", "--timeout=120s")
+    address = place.get("pod", pod)["status"]["podIP"]
+    metrics = f"__import__('urllib.request').request.urlopen('http://{address}:9901/metrics').read().decode()"
+    known = 'railhead_disk_volumes{state="recovering",} 0.0'
+    await_true(lambda: known in on_node(place, metrics), "the disk's pages known", 60)
+    require('railhead_disk_volumes{state="working",} 1.0' in on_node(place, metrics), "the disk does not work")
+    require(set(on_node(place, read)) == {200}, "reads after the restart")
+    pages = float(re.search(r'railhead_disk_pages_total{result="read",} (\S+)', on_node(place, metrics))[1])
+    require(pages > 0, "no page came from disk")
+    return pages
+
+
+@test
 def upgrade_from_release(place):
     """Two gateways of the release before become this version by its chart, and are brought back, under load: no request fails."""
     if place.cluster.before is None:

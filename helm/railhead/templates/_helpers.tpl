@@ -75,7 +75,55 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{/* Huge pages do not count towards a container's memory. */}}
 {{- define "railhead.memory" -}}
 {{- $cache := ternary 0 (int .Values.memoryMiB.cache) (ne .Values.hugePages "") -}}
-{{- printf "%dMi" (add $cache .Values.memoryMiB.heap .Values.memoryMiB.other) -}}
+{{- printf "%dMi" (add $cache (include "railhead.heapMiB" .) .Values.memoryMiB.other (include "railhead.diskMiB" (dict "Values" .Values "bytesPerPage" 52 "pagesMore" 8))) -}}
+{{- end -}}
+
+{{/* The heap, with the filters of the disk tier. */}}
+{{- define "railhead.heapMiB" -}}
+{{- add .Values.memoryMiB.heap (include "railhead.diskMiB" (dict "Values" .Values "bytesPerPage" 1 "pagesMore" 0)) -}}
+{{- end -}}
+
+{{/* The memory of all disks, so many bytes for each page that fits, and some whole pages for each disk's readers. A test holds that
+     it is what the gateway takes. */}}
+{{- define "railhead.diskMiB" -}}
+{{- if include "railhead.hasDisk" . -}}
+{{- $page := int64 (get (dict "64KiB" 65536 "128KiB" 131072 "512KiB" 524288 "1MiB" 1048576) (dig "page" "256KiB" (.Values.config.cache | default dict)) | default 262144) -}}
+{{- $pages := div (mul (int64 .Values.disk.sizeGiB) 1073741824) $page -}}
+{{- $each := add (mul $pages .bytesPerPage) (mul $page .pagesMore) 65536 -}}
+{{- div (add (mul $each (include "railhead.disks" . | int)) 1048575) 1048576 -}}
+{{- else -}}0{{- end -}}
+{{- end -}}
+
+{{- define "railhead.hasDisk" -}}
+{{- if gt (int .Values.disk.sizeGiB) 0 -}}true{{- end -}}
+{{- end -}}
+
+{{/* How many files or devices a pod has. */}}
+{{- define "railhead.disks" -}}
+{{- if eq .Values.kind "DaemonSet" -}}{{- len .Values.disk.hostPaths -}}{{- else -}}{{- int .Values.disk.claims.count -}}{{- end -}}
+{{- end -}}
+
+{{/* "true" where they are raw devices. */}}
+{{- define "railhead.hasDevices" -}}
+{{- if and (include "railhead.hasDisk" .) (eq .Values.kind "StatefulSet") (eq .Values.disk.claims.mode "Block") -}}true{{- end -}}
+{{- end -}}
+
+{{/* The paths of cache.disk.paths, as YAML. */}}
+{{- define "railhead.diskPaths" -}}
+{{- $form := ternary "/dev/railhead%d" "/var/lib/railhead/disk%d/pages" (ne (include "railhead.hasDevices" .) "") -}}
+{{- range $i := until (include "railhead.disks" . | int) }}
+- {{ printf $form $i }}
+{{- end -}}
+{{- end -}}
+
+{{/* The workload's name. Claims of a StatefulSet cannot be changed later, so one with a disk is another: then an upgrade that adds the
+     disk tier, and a rollback that takes it away, replace the one by the other. */}}
+{{- define "railhead.workload" -}}
+{{- if and (include "railhead.hasDisk" .) (eq .Values.kind "StatefulSet") -}}
+{{- printf "%s-disk" (include "railhead.fullname" . | trunc 47 | trimSuffix "-") -}}
+{{- else -}}
+{{- include "railhead.fullname" . -}}
+{{- end -}}
 {{- end -}}
 
 {{- define "railhead.hugePages" -}}
@@ -181,6 +229,9 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
 {{- with .Values.hugePages -}}
 {{- $_ := set $cache "huge_pages" (printf "%sB" .) -}}
 {{- end -}}
+{{- if include "railhead.hasDisk" . -}}
+{{- $_ := set $cache "disk" (dict "paths" (include "railhead.diskPaths" . | fromYamlArray) "size" (printf "%dGiB" (int .Values.disk.sizeGiB))) -}}
+{{- end -}}
 {{- $rdma := dict "loopback" (dict "socket" "/run/railhead/loopback.sock") -}}
 {{- if .Values.dc.existingSecret -}}
 {{- $_ := set $rdma "dc" (dict "key_file" "/etc/railhead-dc/dc.key") -}}
@@ -235,7 +286,7 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
 {{- $options = append $options .value -}}
 {{- end -}}
 {{- end -}}
-{{- $options = append $options (printf "-Xmx%dm" (int .Values.memoryMiB.heap)) -}}
+{{- $options = append $options (printf "-Xmx%dm" (include "railhead.heapMiB" . | int)) -}}
 {{- $options = append $options (printf "-XX:MaxDirectMemorySize=%dm" (sub (int .Values.memoryMiB.other) 256)) -}}
 {{- join " " $options -}}
 {{- end -}}
@@ -347,6 +398,24 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
 {{- end -}}
 {{- if and .Values.network.hostNetwork .Values.networkPolicy.enabled -}}
 {{- fail "networkPolicy.enabled: does not hold for a pod with network.hostNetwork; use the node's firewall" -}}
+{{- end -}}
+{{- $disk := dig "disk" dict ($config.cache | default dict) -}}
+{{- range list "paths" "size" -}}
+{{- if hasKey $disk . -}}
+{{- fail (printf "config.cache.disk.%s: the chart sets it, from the values under disk" .) -}}
+{{- end -}}
+{{- end -}}
+{{- if include "railhead.hasDisk" . -}}
+{{- if and (eq .Values.kind "DaemonSet") (not .Values.disk.hostPaths) -}}
+{{- fail "disk.hostPaths: a DaemonSet needs a folder of the node for each drive, such as /mnt/nvme0/railhead; a raw device needs a StatefulSet, whose claims have disk.claims.mode: Block" -}}
+{{- end -}}
+{{- if and (eq .Values.kind "StatefulSet") .Values.disk.hostPaths -}}
+{{- fail "disk.hostPaths: is for kind: DaemonSet; a StatefulSet has disk.claims" -}}
+{{- end -}}
+{{- else -}}
+{{- if $disk -}}
+{{- fail "config.cache.disk: there is no disk tier; set disk.sizeGiB" -}}
+{{- end -}}
 {{- end -}}
 {{- if and .Values.tls.existingSecret .Values.tls.certManager.enabled -}}
 {{- fail "tls: give existingSecret or certManager, not both" -}}

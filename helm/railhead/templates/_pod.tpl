@@ -27,6 +27,16 @@
 {{- if .Values.healthTls.existingSecret -}}, scheme: HTTPS{{- end -}}
 {{- end -}}
 
+{{/* The folders of the disk tier; none where it has raw devices. */}}
+{{- define "railhead.diskMounts" -}}
+{{- if and (include "railhead.hasDisk" .) (not (include "railhead.hasDevices" .)) -}}
+{{- range $i := until (include "railhead.disks" . | int) }}
+- name: disk{{ $i }}
+  mountPath: /var/lib/railhead/disk{{ $i }}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* The pod, the same in a StatefulSet and in a DaemonSet. */}}
 {{- define "railhead.pod" -}}
 metadata:
@@ -80,15 +90,19 @@ spec:
     runAsUser: 10001
     runAsGroup: 10001
     fsGroup: 10001
+    {{- if include "railhead.hasDevices" . }}
+    # Devices keep the owner and group that they have on the node.
+    supplementalGroups: [{{ int .Values.disk.claims.deviceGroup }}]
+    {{- end }}
     seccompProfile:
       type: RuntimeDefault
   {{- if eq .Values.kind "DaemonSet" }}
   initContainers:
-    # The node makes the folder for root; the gateway is not root.
+    # The node makes the folders for root; the gateway is not root.
     - name: socket-folder
       image: {{ include "railhead.image" . }}
       imagePullPolicy: {{ .Values.image.pullPolicy }}
-      command: [chown, "10001:10001", /run/railhead]
+      command: [chown, "10001:10001", /run/railhead{{ if include "railhead.hasDisk" . }}{{ range $i := until (len .Values.disk.hostPaths) }}, /var/lib/railhead/disk{{ $i }}{{ end }}{{ end }}]
       securityContext:
         runAsNonRoot: false
         runAsUser: 0
@@ -103,6 +117,9 @@ spec:
       volumeMounts:
         - name: run
           mountPath: /run/railhead
+        {{- with include "railhead.diskMounts" . }}
+        {{- . | nindent 8 }}
+        {{- end }}
   {{- end }}
   containers:
     - name: railhead
@@ -201,9 +218,19 @@ spec:
           mountPath: /run/railhead
         - name: tmp
           mountPath: /tmp
+        {{- with include "railhead.diskMounts" . }}
+        {{- . | nindent 8 }}
+        {{- end }}
         {{- with .Values.extraVolumeMounts }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
+      {{- if include "railhead.hasDevices" . }}
+      volumeDevices:
+        {{- range $i := until (int .Values.disk.claims.count) }}
+        - name: disk{{ $i }}
+          devicePath: /dev/railhead{{ $i }}
+        {{- end }}
+      {{- end }}
   volumes:
     - name: config
       projected:
@@ -279,6 +306,14 @@ spec:
     - name: tmp
       emptyDir:
         sizeLimit: 256Mi
+    {{- if and (include "railhead.hasDisk" .) (eq .Values.kind "DaemonSet") }}
+    {{- range $i, $path := .Values.disk.hostPaths }}
+    - name: disk{{ $i }}
+      hostPath:
+        path: {{ $path | quote }}
+        type: DirectoryOrCreate
+    {{- end }}
+    {{- end }}
     {{- with .Values.extraVolumes }}
     {{- toYaml . | nindent 4 }}
     {{- end }}

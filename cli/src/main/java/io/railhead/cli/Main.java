@@ -4,6 +4,7 @@ import io.railhead.cli.admin.AdminCommand;
 import io.railhead.cli.completion.CompletionCommand;
 import io.railhead.cli.demo.DemoCommand;
 import io.railhead.cli.dev.DevCommand;
+import io.railhead.cli.disk.DiskCommand;
 import io.railhead.cli.doctor.DoctorCommand;
 import io.railhead.cli.policy.PolicyCommand;
 import io.railhead.cli.qualify.QualifyCommand;
@@ -29,7 +30,7 @@ import picocli.CommandLine.Spec;
         ServeCommand.class, DevCommand.class, DemoCommand.class, GetCommand.class, PutCommand.class,
         LsCommand.class, PrefetchCommand.class,
         DoctorCommand.class, QualifyCommand.class, AdminCommand.class, PolicyCommand.class,
-        CompletionCommand.class,
+        DiskCommand.class, CompletionCommand.class,
         BenchCommand.class, ReadingClientCommand.class, TrainCommand.class})
 public final class Main implements Runnable {
     @Spec

@@ -11,6 +11,7 @@ import io.railhead.cache.CacheConfig;
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.ReadAhead;
 import io.railhead.cache.Verification;
+import io.railhead.cache.disk.DiskTier;
 import io.railhead.cache.memory.MemoryConfig;
 import io.railhead.cache.memory.PageMemory;
 import io.railhead.gateway.admin.AdminApi;
@@ -124,6 +125,8 @@ public final class Gateway implements AutoCloseable, Readiness {
     private final @Nullable AuditStream auditStream;
     private final Audit audit;
     private final PageMemory memory;
+    /** Null without a disk tier. */
+    private @Nullable DiskTier disks;
     private final ObjectCache cache;
     private final Tracing tracing;
     private final Routes routes;
@@ -286,7 +289,7 @@ public final class Gateway implements AutoCloseable, Readiness {
     private ObjectCache openCache(LongSupplier nanoClock) {
         ObjectCache.Lower lower = DiskOpening.open(config, nanoClock);
         if (lower != null) {
-            opened(lower.disk());
+            disks = opened(lower.disk());
             metrics.register(new DiskCollector(lower.disk()::stats));
         }
         return opened(new ObjectCache(memory, cacheConfig(), nanoClock, lower));
@@ -353,7 +356,7 @@ public final class Gateway implements AutoCloseable, Readiness {
     private StatusPage status(Fabrics fabrics, Connections connections,
             CredentialStore credentials) {
         return new StatusPage(vertx, new StatusSources(() -> reload.config(), this, metrics,
-                memory, cache, routes::backends, fabrics.all(),
+                memory, cache, routes::backends, fabrics.all(), disks,
                 new StatusSources.OwnFacts(connections::open, connections::limit,
                         () -> credentials.principals().size(), files::certificateUntil,
                         files::refusals)));

@@ -81,7 +81,7 @@ public final class Serve {
     public static ConfigCheck examine(Path config) {
         try {
             GatewayConfig checked = ConfigLoader.load(config);
-            MemoryBudget budget = MemoryBudget.of(Gateway.memoryConfig(checked));
+            MemoryBudget budget = budget(checked);
             String excess = budget.excess(HostLimits.read());
             if (excess != null) {
                 throw new IllegalArgumentException(excess);
@@ -105,6 +105,11 @@ public final class Serve {
         } catch (ConfigException | IllegalArgumentException e) {
             return ConfigCheck.failed(String.valueOf(e.getMessage()));
         }
+    }
+
+    private static MemoryBudget budget(GatewayConfig config) {
+        return MemoryBudget.of(Gateway.memoryConfig(config),
+                config.cache().diskMemory().indexBytes());
     }
 
     /**
@@ -178,7 +183,7 @@ public final class Serve {
             GatewayConfig loaded = ConfigLoader.load(config);
             ApplicationLog.configure(loaded.log());
             json = loaded.log().json();
-            tellBudget(MemoryBudget.of(Gateway.memoryConfig(loaded)));
+            tellBudget(budget(loaded));
             CredentialStore credentials = CredentialStore.open(loaded.gateway());
             warnings(loaded, credentials).forEach(warning -> LOG.warn("{}", warning));
             warmUp(loaded);

@@ -43,7 +43,7 @@ final class DiskWarningsTest {
         try (RandomAccessFile file = new RandomAccessFile(disk().toFile(), "rw")) {
             file.write(1);
         }
-        assertWarning("holds something else than a cache");
+        assertWarning("holds data of an unknown kind");
         try (DirectFile _ = DirectFile.open(disk().toString(), BYTES)) {
             assertWarning("another process uses it");
         }

@@ -21,6 +21,7 @@ import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
 import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
 import io.fabric8.openshift.api.model.monitoring.v1.PrometheusRule;
 import io.fabric8.openshift.api.model.monitoring.v1.ServiceMonitor;
+import io.railhead.cache.disk.DiskMemory;
 import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.identity.CredentialStore;
@@ -129,8 +130,82 @@ class ChartTest {
                 .isEqualTo(
                         Chart.YAML.readTree(values.toFile()).at("/memoryMiB/cache").asLong(4096));
         assertThat(parsed.at("/gateway/drain").asText()).isEqualTo("30s");
+        requireRoomForTheIndex(chart, config);
         long graceSeconds = chart.pod().path("terminationGracePeriodSeconds").asLong();
         assertThat(graceSeconds).isGreaterThan(2 * config.gateway().drain().toSeconds() + 5);
+    }
+
+    /** The kernel would kill a pod whose limit leaves the disk tier's index out. */
+    private static void requireRoomForTheIndex(Chart chart, GatewayConfig config)
+            throws IOException {
+        JsonNode values = Chart.YAML.readTree(chart.values().toFile()).path("memoryMiB");
+        String limit = chart.pod().at("/containers/0/resources/limits/memory").asText();
+        String options = chart.pod().at("/containers/0/env/0/value").asText();
+        long heap = Long.parseLong(options.replaceAll(".*-Xmx(\\d+)m.*", "$1"));
+        DiskMemory disk = config.cache().diskMemory();
+        long cache = chart.render().contains("hugepages-") ? 0 : values.path("cache").asLong(4096);
+        long index = Long.parseLong(limit.replace("Mi", "")) - cache - heap
+                - values.path("other").asLong(1024);
+        assertThat(index << 20).isBetween(disk.indexBytes(),
+                disk.indexBytes() + disk.indexBytes() / 50 + (2 << 20));
+        assertThat((heap - values.path("heap").asLong(1024)) << 20)
+                .isBetween(disk.heapBytes(), disk.heapBytes() + (2 << 20));
+    }
+
+    @Test
+    void eachPodHasClaimsOfItsOwnForRawDevices() {
+        Chart chart = Chart.of("disk");
+        JsonNode set = chart.document("StatefulSet");
+        assertThat(set.at("/spec/volumeClaimTemplates")).hasSize(2);
+        JsonNode claim = set.at("/spec/volumeClaimTemplates/1/spec");
+        assertThat(claim.path("volumeMode").asText()).isEqualTo("Block");
+        assertThat(claim.at("/resources/requests/storage").asText()).isEqualTo("3500Gi");
+        assertThat(claim.path("storageClassName").asText()).isEqualTo("local-nvme");
+        JsonNode container = chart.pod().at("/containers/0");
+        assertThat(container.at("/volumeDevices/1/devicePath").asText())
+                .isEqualTo("/dev/railhead1");
+        assertThat(chart.pod().at("/securityContext/supplementalGroups/0").asInt()).isEqualTo(6);
+        assertThat(chart.document("ConfigMap").at("/data/railhead.yaml").asText())
+                .contains("- /dev/railhead0", "size: 3500GiB", "writes_per_day: 0.8");
+    }
+
+    /** Claims of a StatefulSet cannot be changed: an upgrade or rollback would be refused. */
+    @Test
+    void aRollbackToAVersionWithoutTheTierIsAnotherStatefulSet() throws IOException {
+        JsonNode with = with("laptop", "disk: {sizeGiB: 10}").document("StatefulSet");
+        JsonNode without = Chart.of("laptop").document("StatefulSet");
+        assertThat(with.at("/metadata/name").asText()).isEqualTo("rack1-railhead-disk");
+        assertThat(without.at("/metadata/name").asText()).isEqualTo("rack1-railhead");
+        assertThat(without.path("spec").has("volumeClaimTemplates")).isFalse();
+        assertThat(with.at("/spec/selector")).isEqualTo(without.at("/spec/selector"));
+        assertThat(with.at("/spec/volumeClaimTemplates/0/spec/resources/requests/storage")
+                .asText()).isEqualTo("12Gi");
+        String longest = with("laptop",
+                "{disk: {sizeGiB: 10}, fullnameOverride: " + "x".repeat(60) + "}")
+                .document("StatefulSet")
+                .at("/metadata/name")
+                .asText();
+        assertThat(longest).hasSize(52).endsWith("x-disk");
+    }
+
+    @Test
+    void aNodesFoldersAreGivenToTheGateway() {
+        JsonNode pod = Chart.of("disk-daemonset").pod();
+        assertThat(pod.at("/initContainers/0/command").toString())
+                .contains("/run/railhead", "/var/lib/railhead/disk0", "/var/lib/railhead/disk1");
+        assertThat(pod.path("volumes").findValuesAsText("path")).contains("/mnt/nvme1/railhead");
+        assertThat(pod.at("/containers/0/volumeMounts").toString())
+                .contains("/var/lib/railhead/disk1");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"disk", "disk-daemonset"})
+    void pagesAreNeverKeptInAnEmptyDir(String example) {
+        Chart.of(example).pod().path("volumes").forEach(volume -> {
+            if (volume.path("name").asText().startsWith("disk")) {
+                assertThat(volume.has("emptyDir")).isFalse();
+            }
+        });
     }
 
     /**
@@ -141,8 +216,11 @@ class ChartTest {
         String yaml = data.path("railhead.yaml").asText();
         for (String at : List.of("/etc/railhead-tls", "/etc/railhead-health-tls",
                 "/etc/railhead-admin-tls", "/etc/railhead-audit-tls", "/etc/railhead-cluster",
-                "/etc/railhead", "/etc/store-ca", "/run/railhead")) {
+                "/etc/railhead", "/etc/store-ca", "/run/railhead", "/var/lib/railhead")) {
             yaml = yaml.replace(at + "/", folder + "/");
+        }
+        for (int disk = 0; disk < 2; disk++) {
+            Files.createDirectories(folder.resolve("disk" + disk));
         }
         for (String name : List.of("credentials.yaml", "tls.crt", "tls.key", "client-ca.crt",
                 "ca.pem", "session.keys", "ca.crt", "token")) {
@@ -368,6 +446,14 @@ class ChartTest {
             web-identity | webIdentity: {enabled: true, cluster: {issuer: "http://k"}}  | issuer
             web-identity | credentials: {roles: [{name: r, issuer: i, claims: {}, backend_credential: {provider: default}}]} | claims
             web-identity | tls: {}                                                      | without TLS
+            laptop       | disk: {sizeGiB: 20000}                                       | sizeGiB
+            laptop       | disk: {sizeGiB: 10, hostPaths: [/mnt/a]}                     | disk.hostPaths: is for kind: DaemonSet
+            daemonset    | disk: {sizeGiB: 10}                                          | disk.hostPaths: a DaemonSet needs
+            daemonset    | disk: {sizeGiB: 10, hostPaths: [mnt]}                        | hostPaths
+            laptop       | disk: {sizeGiB: 10, claims: {mode: Raw}}                     | mode
+            laptop       | config: {cache: {disk: {min_object: 1MiB}}, backends: {s: {endpoints: ["http://s"]}}} | set disk.sizeGiB
+            disk         | config: {cache: {disk: {paths: [/x]}}, backends: {s: {endpoints: ["http://s"]}}} | config.cache.disk.paths: the chart sets it
+            disk         | config: {cache: {disk: {writes_per_day: lots}}, backends: {s: {endpoints: ["http://s"]}}} | writes_per_day
             pass-through | policy: {Version: "2012-10-17"}                              | policy: cannot be held
             """)
     void whatIsUnsafeOrMisspeltIsRefusedWithItsName(String example, String values, String message)

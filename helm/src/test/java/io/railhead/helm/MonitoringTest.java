@@ -143,11 +143,11 @@ class MonitoringTest {
         GatewayConfig config = ConfigLoader.load(Files.writeString(folder.resolve("railhead.yaml"),
                 """
                         gateway: {listen: "127.0.0.1:0", health: "127.0.0.1:0", credentials: credentials.yaml}
-                        cache: {memory: 64MiB}
+                        cache: {memory: 64MiB, disk: {paths: [%s], size: 130MiB}}
                         backends: {store: {endpoints: ["http://127.0.0.1:9"]}}
                         rdma: {loopback: {socket: %s}}
                         """
-                        .formatted(folder.resolve("loopback.sock"))));
+                        .formatted(folder.resolve("disk"), folder.resolve("loopback.sock"))));
         try (CredentialStore credentials = CredentialStore.open(config.gateway());
                 Gateway gateway = Gateway.start(config, credentials);
                 HttpClient client = HttpClient.newHttpClient()) {

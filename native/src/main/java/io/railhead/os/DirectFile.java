@@ -1,6 +1,9 @@
 package io.railhead.os;
 
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
 
 /**
  * A {@link BlockFile} past the kernel's page cache (O_DIRECT), locked against other processes that
@@ -10,6 +13,9 @@ import java.lang.foreign.MemorySegment;
  * returned.
  */
 public final class DirectFile implements BlockFile {
+    private static final int TYPE = 0170000;
+    private static final int BLOCK_DEVICE = 0060000;
+
     private final int descriptor;
     private final long bytes;
     private int calls;
@@ -22,8 +28,9 @@ public final class DirectFile implements BlockFile {
 
     /**
      * Opens or creates a file and locks it. Its space is taken from the file system now, so that
-     * the disk cannot be full later. A device must be large enough. Throws {@link OsException},
-     * {@link #isLocked} if another process has the file.
+     * the disk cannot be full later. A device must be large enough, and nobody can mount it while
+     * it is open. Throws {@link OsException}, {@link #isLocked} if another process has the file,
+     * {@link #isMounted} if the kernel has the device.
      *
      * @param bytes a multiple of the block's size; 0 for the whole device or existing file
      */
@@ -31,7 +38,9 @@ public final class DirectFile implements BlockFile {
         if (bytes < 0 || bytes % BLOCK_BYTES != 0) {
             throw new IllegalArgumentException("bytes must be whole blocks: " + bytes);
         }
-        int descriptor = Libc.openDirect(path);
+        int descriptor = isDevice(path)
+                ? openExclusively(path)
+                : Libc.openDirect(path, Libc.O_RDWR | Libc.O_CREAT);
         try {
             Libc.lockNow(descriptor);
             long before = Libc.sizeOf(descriptor);
@@ -48,6 +57,69 @@ public final class DirectFile implements BlockFile {
             }
             throw e;
         }
+    }
+
+    /**
+     * Opens a device that nobody else has. The lock alone would not do: each container has a file
+     * of its own for the same device.
+     */
+    private static int openExclusively(String device) {
+        try {
+            return Libc.openDirect(device, Libc.O_RDWR | Libc.O_EXCL);
+        } catch (OsException e) {
+            if (isMounted(e)) {
+                requireUnlocked(device);
+            }
+            throw e;
+        }
+    }
+
+    private static void requireUnlocked(String path) {
+        int descriptor = Libc.openDirect(path, Libc.O_RDWR);
+        try {
+            Libc.lockNow(descriptor);
+        } finally {
+            Libc.close(descriptor);
+        }
+    }
+
+    /**
+     * Opens a device or file whole, only to be read, without a lock: others may have it, and write
+     * to it. Throws {@link OsException}.
+     */
+    public static DirectFile openForReads(String path) {
+        int descriptor = Libc.openDirect(path, Libc.O_RDONLY);
+        try {
+            long bytes = Libc.sizeOf(descriptor);
+            return new DirectFile(descriptor, bytes - bytes % BLOCK_BYTES);
+        } catch (RuntimeException | Error e) {
+            Libc.close(descriptor);
+            throw e;
+        }
+    }
+
+    /** Returns whether a path names a block device. */
+    public static boolean isDevice(String path) {
+        try {
+            return Files.getAttribute(Path.of(path), "unix:mode") instanceof Integer mode
+                    && (mode & TYPE) == BLOCK_DEVICE;
+        } catch (IOException | UnsupportedOperationException e) {
+            // There is no such file: opening it says why.
+            return false;
+        }
+    }
+
+    /**
+     * Returns whether the device is used exclusively: a mount, swap, a volume made of it, or a
+     * process in another container.
+     */
+    public static boolean isMounted(OsException refusal) {
+        return refusal.errno() == Libc.EBUSY;
+    }
+
+    /** Returns whether this user may not read and write the file. */
+    public static boolean isForbidden(OsException refusal) {
+        return refusal.errno() == Libc.EACCES;
     }
 
     /** Returns whether another process has locked the file. */

@@ -55,10 +55,15 @@ final class Libc {
     static final int MFD_HUGE_SHIFT = 26;
 
     static final int EIO = 5;
+    static final int EACCES = 13;
+    static final int EBUSY = 16;
     static final int EWOULDBLOCK = EAGAIN;
 
-    private static final int O_RDWR = 2;
-    private static final int O_CREAT = 0x40;
+    static final int O_RDONLY = 0;
+    static final int O_RDWR = 2;
+    static final int O_CREAT = 0x40;
+    /** For a device without {@link #O_CREAT}: fails where the kernel itself uses the device. */
+    static final int O_EXCL = 0x80;
     /** The one constant here that differs: bits are numbered otherwise on aarch64. */
     private static final int O_DIRECT = "aarch64".equals(System.getProperty("os.arch"))
             ? 0x10000
@@ -195,12 +200,16 @@ final class Libc {
         call("close", state -> (int) Handles.CLOSE.invokeExact(state, descriptor));
     }
 
-    /** Opens a file for direct reads and writes, and creates it if there is none. */
-    static int openDirect(String path) {
+    /**
+     * Opens a file for direct reads and writes.
+     *
+     * @param how {@link #O_RDWR}, {@link #O_CREAT} and so on
+     */
+    static int openDirect(String path, int how) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment cPath = arena.allocateFrom(path);
             return (int) call("open(O_DIRECT)", state -> (int) Handles.OPEN.invokeExact(state,
-                    cPath, O_RDWR | O_CREAT | O_DIRECT | O_CLOEXEC, OWNER_ONLY));
+                    cPath, how | O_DIRECT | O_CLOEXEC, OWNER_ONLY));
         }
     }
 

@@ -35,6 +35,7 @@ final class DiskIndex implements AutoCloseable {
     private final Shard[] shards;
     private final long slots;
     private final AtomicLong used = new AtomicLong();
+    private final AtomicLong held = new AtomicLong();
 
     /**
      * A page's place.
@@ -49,19 +50,35 @@ final class DiskIndex implements AutoCloseable {
      *            some are shorter; where most are, the index is full before the disk.
      */
     DiskIndex(long pages) {
-        long wanted = Math.max(64, pages + pages / 2);
-        int count = 1;
-        while (count < MOST_SHARDS && wanted / count > SHARD_SLOTS) {
-            count *= 2;
-        }
+        long wanted = wanted(pages);
+        int count = shards(wanted);
         long each = Math.ceilDiv(wanted, (long) count);
         this.slots = each * count;
         this.memory = Mapping.anonymous(slots * ENTRY_BYTES);
         this.shards = new Shard[count];
         for (int i = 0; i < count; i++) {
             shards[i] = new Shard(memory.segment()
-                    .asSlice(i * each * ENTRY_BYTES, each * ENTRY_BYTES), each, used);
+                    .asSlice(i * each * ENTRY_BYTES, each * ENTRY_BYTES), each, used, held);
         }
+    }
+
+    private static long wanted(long pages) {
+        return Math.max(64, pages + pages / 2);
+    }
+
+    private static int shards(long wanted) {
+        int count = 1;
+        while (count < MOST_SHARDS && wanted / count > SHARD_SLOTS) {
+            count *= 2;
+        }
+        return count;
+    }
+
+    /** Returns the memory of the index of a volume with so many pages of full length. */
+    static long bytes(long pages) {
+        long wanted = wanted(pages);
+        int count = shards(wanted);
+        return Math.ceilDiv(wanted, (long) count) * count * ENTRY_BYTES;
     }
 
     private Shard shardOf(PageIdentity identity) {
@@ -110,6 +127,11 @@ final class DiskIndex implements AutoCloseable {
         return slots * ENTRY_BYTES;
     }
 
+    /** Returns the length of all pages together. */
+    long heldBytes() {
+        return held.get();
+    }
+
     /** Frees the memory: later lookups find nothing. */
     @Override
     public void close() {
@@ -123,13 +145,15 @@ final class DiskIndex implements AutoCloseable {
         private final MemorySegment entries;
         private final long slots;
         private final AtomicLong usedByAll;
+        private final AtomicLong heldByAll;
         private long used;
         private boolean closed;
 
-        Shard(MemorySegment entries, long slots, AtomicLong usedByAll) {
+        Shard(MemorySegment entries, long slots, AtomicLong usedByAll, AtomicLong heldByAll) {
             this.entries = entries;
             this.slots = slots;
             this.usedByAll = usedByAll;
+            this.heldByAll = heldByAll;
         }
 
         private void count(int change) {
@@ -195,6 +219,8 @@ final class DiskIndex implements AutoCloseable {
                 return false;
             }
             long at = slot * ENTRY_BYTES;
+            // An empty slot has length 0.
+            heldByAll.addAndGet(place.length() - entries.get(JAVA_INT, at + 20));
             entries.set(JAVA_LONG, at, identity.high());
             entries.set(JAVA_LONG, at + 8, identity.low());
             entries.set(JAVA_INT, at + 16, place.unit());
@@ -241,6 +267,7 @@ final class DiskIndex implements AutoCloseable {
         /** Empties a slot, and moves back each later entry that would not be found any more. */
         private void empty(long start) {
             long hole = start;
+            heldByAll.addAndGet(-entries.get(JAVA_INT, start * ENTRY_BYTES + 20));
             for (long slot = next(hole); !isEmpty(slot); slot = next(slot)) {
                 long home = home(entries.get(JAVA_LONG, slot * ENTRY_BYTES));
                 if (isOutside(home, hole, slot)) {

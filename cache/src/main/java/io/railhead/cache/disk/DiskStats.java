@@ -9,6 +9,9 @@ import java.util.Map;
  * @param brokenVolumes of these, those that failed or hang and are left alone for now
  * @param recoveringVolumes of these, those that are being opened, or whose pages are not all known
  *            yet
+ * @param refusedVolumes files and devices that the gateway does without
+ * @param budgetBytes how much may be written a day once the disks are full; 0 for no limit
+ * @param heldBytes the length of the pages
  * @param indexBytes of memory outside the heap
  * @param queuedBytes memory of pages that wait to be written
  * @param readPages pages that were read and right
@@ -17,8 +20,9 @@ import java.util.Map;
  * @param hangs calls that took too long
  * @param notKept pages that memory gave up and that were not written, by reason
  */
-public record DiskStats(int volumes, int brokenVolumes, int recoveringVolumes, long capacityBytes,
-        long pages, long indexBytes, long queuedBytes, long readPages, long readBytes,
+public record DiskStats(int volumes, int brokenVolumes, int recoveringVolumes,
+        int refusedVolumes, long capacityBytes, long budgetBytes, long pages, long heldBytes,
+        long indexBytes, long queuedBytes, long readPages, long readBytes,
         long writtenPages, long writtenBytes, long corruptPages, long errors, long hangs,
         Map<NotKept, Long> notKept) {
 

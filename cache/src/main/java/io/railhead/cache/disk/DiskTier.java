@@ -6,6 +6,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -48,6 +50,8 @@ public final class DiskTier implements AutoCloseable {
     private volatile List<Opening> openings = List.of();
     /** Those that are being opened: lowered after the volume takes part. */
     private final AtomicInteger opening = new AtomicInteger();
+    /** By path, why the tier goes on without it. */
+    private final Map<String, String> refusals = new ConcurrentHashMap<>();
     private final WriteBudget budget;
     private boolean closed;
     private volatile SeenBefore seen = new SeenBefore(0);
@@ -125,8 +129,10 @@ public final class DiskTier implements AutoCloseable {
             join(service(path, place, factory.open(path)));
         } catch (DiskRefusedException e) {
             LOG.error("The disk tier goes on without {}", e.getMessage());
+            refusals.put(path, String.valueOf(e.getMessage()));
         } catch (RuntimeException | Error e) {
             LOG.error("The disk tier goes on without {}", path, e);
+            refusals.put(path, path + ": " + e);
         } finally {
             opening.decrementAndGet();
         }
@@ -333,9 +339,42 @@ public final class DiskTier implements AutoCloseable {
                 && volumes.stream().allMatch(volume -> volume.volume().isRecovered());
     }
 
+    /** Returns each file and device, in the order of the configuration. */
+    public List<VolumeState> volumes() {
+        List<VolumeService> open = volumes;
+        List<VolumeState> states = new ArrayList<>();
+        for (int i = 0; i < config.paths().size(); i++) {
+            int place = i;
+            String path = config.paths().get(i);
+            states.add(open.stream()
+                    .filter(service -> service.place() == place)
+                    .findFirst()
+                    .map(service -> state(path, service))
+                    .orElseGet(() -> unopened(path)));
+        }
+        return states;
+    }
+
+    private VolumeState unopened(String path) {
+        String refusal = refusals.get(path);
+        return refusal == null
+                ? VolumeState.unopened(path, VolumeState.State.OPENING, "")
+                : VolumeState.unopened(path, VolumeState.State.REFUSED, refusal);
+    }
+
+    private static VolumeState state(String path, VolumeService service) {
+        DiskVolume volume = service.volume();
+        VolumeState.State state = service.isBroken()
+                ? VolumeState.State.BROKEN
+                : volume.isRecovered() ? VolumeState.State.WORKING : VolumeState.State.RECOVERING;
+        return new VolumeState(path, state, "", volume.layout.volumeBytes(), volume.index.size(),
+                volume.index.heldBytes(), service.writtenBytes());
+    }
+
     public DiskStats stats() {
         long capacity = 0;
         long pages = 0;
+        long held = 0;
         long index = 0;
         long written = 0;
         long corrupt = 0;
@@ -347,14 +386,16 @@ public final class DiskTier implements AutoCloseable {
             DiskVolume volume = service.volume();
             capacity += volume.layout.volumeBytes();
             pages += volume.index.size();
+            held += volume.index.heldBytes();
             index += volume.index.bytes() + volume.names.bytes();
             written += service.writtenBytes();
             corrupt += volume.corrupt.sum();
             broken += service.isBroken() ? 1 : 0;
             recovering += volume.isRecovered() ? 0 : 1;
         }
-        return new DiskStats(open.size() + unopened, broken, recovering + unopened, capacity,
-                pages, index, counters.queuedBytes.get(), counters.readPages.sum(),
+        return new DiskStats(open.size() + unopened, broken, recovering + unopened,
+                refusals.size(), capacity, config.bytesPerDay(), pages, held, index,
+                counters.queuedBytes.get(), counters.readPages.sum(),
                 counters.readBytes.sum(),
                 counters.writtenPages.sum(), written, corrupt, counters.errors.sum(),
                 counters.hangs.sum(), counters.notKept());

@@ -31,9 +31,18 @@ final class HeldNames implements AutoCloseable {
     private final int count;
 
     HeldNames(long pages) {
-        long wanted = Math.clamp(COUNTERS_PER_PAGE * pages, 1 << 10, 1L << 30);
-        this.count = (int) (wanted - wanted % COUNTERS_PER_LINE);
+        this.count = count(pages);
         this.counters = Mapping.anonymous(bytes());
+    }
+
+    private static int count(long pages) {
+        long wanted = Math.clamp(COUNTERS_PER_PAGE * pages, 1 << 10, 1L << 30);
+        return (int) (wanted - wanted % COUNTERS_PER_LINE);
+    }
+
+    /** Returns the memory for so many pages, outside the heap. */
+    static long bytes(long pages) {
+        return (long) count(pages) / COUNTERS_PER_INT * Integer.BYTES;
     }
 
     /** Returns the bytes that it takes outside the heap. */

@@ -18,9 +18,18 @@ final class SeenBefore {
 
     /** @param pages how many pages are remembered at least */
     SeenBefore(long pages) {
-        this.bits = Math.min(1L << 33, Math.max(1 << 12, pages * BITS_PER_PAGE));
+        this.bits = bits(pages);
         this.fullAt = (int) Math.min(Integer.MAX_VALUE, Math.max(1 << 10, pages));
         this.generations = new AtomicLongArray[]{words(), words()};
+    }
+
+    private static long bits(long pages) {
+        return Math.min(1L << 33, Math.max(1 << 12, pages * BITS_PER_PAGE));
+    }
+
+    /** Returns the memory for so many pages: two generations. */
+    static long bytes(long pages) {
+        return 2 * bits(pages) / Byte.SIZE;
     }
 
     private AtomicLongArray words() {

@@ -3,6 +3,7 @@ package io.railhead.cache.disk;
 import io.railhead.os.BlockFile;
 import io.railhead.os.DirectFile;
 import io.railhead.os.OsException;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -17,6 +18,7 @@ import java.util.function.UnaryOperator;
 record VolumeFactory(DiskConfig config, Opener opener, Shape shape) {
     /** The time for a check of all disks together. */
     private static final Duration CHECK_PATIENCE = Duration.ofSeconds(5);
+    private static final String DEVICES = "/dev/";
 
     VolumeFactory(DiskConfig config) {
         this(config, DirectFile::open, DiskLayout::of);
@@ -72,33 +74,112 @@ record VolumeFactory(DiskConfig config, Opener opener, Shape shape) {
 
     /** Returns "" if the path could be used. */
     private String problem(String path) {
-        if (Files.notExists(Path.of(path))) {
-            return "";
-        }
-        try (BlockFile file = opened(path, 0)) {
-            if (file.bytes() >= config.bytesEach()) {
-                new VolumeOpening(file, path, new SecureRandom()).check(layout(path, file));
+        try {
+            long bytes = size(path);
+            if (bytes == 0) {
+                tryFolder(path);
             }
-            return "";
+            requireSpace(path, bytes);
+            return bytes == 0 ? "" : problemOfContent(path);
         } catch (DiskRefusedException e) {
             return String.valueOf(e.getMessage());
-        } catch (RuntimeException | Error e) {
+        } catch (IOException | RuntimeException | Error e) {
             return path + ": " + e;
         }
     }
 
+    /** Returns 0 if there is nothing yet. */
+    private long size(String path) throws DiskRefusedException {
+        if (Files.notExists(Path.of(path))) {
+            requireNoDevice(path);
+            return 0;
+        }
+        try (BlockFile file = opened(path, 0)) {
+            return file.bytes();
+        }
+    }
+
+    private String problemOfContent(String path) throws DiskRefusedException {
+        try (BlockFile file = opened(path, 0)) {
+            if (file.bytes() >= config.bytesEach()) {
+                new VolumeOpening(file, path, new SecureRandom())
+                        .check(shape.of(config.bytesEach() == 0
+                                ? file.bytes()
+                                : config.bytesEach(), config.pageBytes()));
+            }
+            return "";
+        } catch (IllegalArgumentException e) {
+            throw new DiskRefusedException(path + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** Makes a file of one block beside a file that is not there yet, and removes it. */
+    private void tryFolder(String path) throws IOException, DiskRefusedException {
+        String trial = path + ".trial";
+        try {
+            opened(trial, DiskLayout.UNIT_BYTES).close();
+        } catch (DiskRefusedException e) {
+            throw new DiskRefusedException(
+                    String.valueOf(e.getMessage()).replace(trial, path), e);
+        } finally {
+            boolean _ = Files.deleteIfExists(Path.of(trial));
+        }
+    }
+
+    private void requireSpace(String path, long bytes) throws IOException, DiskRefusedException {
+        long missing = config.bytesEach() - bytes;
+        if (missing <= 0) {
+            return;
+        }
+        if (DirectFile.isDevice(path)) {
+            throw new DiskRefusedException(path + ": the device has " + bytes
+                    + " bytes, and cache.disk.size is " + config.bytesEach());
+        }
+        Path folder = Path.of(path).toAbsolutePath().getParent();
+        long free = Files.getFileStore(folder).getUsableSpace();
+        if (free < missing) {
+            throw new DiskRefusedException(path + ": its file system has " + (free >> 20)
+                    + " MiB left, and the file needs " + (missing >> 20) + " MiB more");
+        }
+    }
+
     private BlockFile opened(String path, long bytes) throws DiskRefusedException {
+        return opened(opener, path, bytes);
+    }
+
+    /** Opens a file or device; says in an operator's words why it cannot. */
+    static BlockFile opened(Opener opener, String path, long bytes) throws DiskRefusedException {
+        if (Files.notExists(Path.of(path))) {
+            requireNoDevice(path);
+        }
         try {
             return opener.open(path, bytes);
         } catch (OsException e) {
-            if (DirectFile.isLocked(e)) {
-                throw new DiskRefusedException(path + ": another process uses it", e);
-            }
-            String why = DirectFile.isRefusedDirect(e)
-                    ? "its file system refuses direct reads and writes (O_DIRECT)"
-                    : e.getMessage();
-            throw new DiskRefusedException(path + ": " + why, e);
+            throw new DiskRefusedException(path + ": " + reason(e), e);
         }
+    }
+
+    /** Refuses to make a file where devices are: it would take memory. */
+    private static void requireNoDevice(String path) throws DiskRefusedException {
+        if (path.startsWith(DEVICES)) {
+            throw new DiskRefusedException(path + ": there is no such device");
+        }
+    }
+
+    private static String reason(OsException refusal) {
+        if (DirectFile.isLocked(refusal)) {
+            return "another process uses it";
+        }
+        if (DirectFile.isMounted(refusal)) {
+            return "it is mounted, or swap, or part of a RAID or of a volume group, or another"
+                    + " container has it";
+        }
+        if (DirectFile.isForbidden(refusal)) {
+            return "user " + System.getProperty("user.name") + " may not read and write it";
+        }
+        return DirectFile.isRefusedDirect(refusal)
+                ? "its file system refuses direct reads and writes (O_DIRECT)"
+                : String.valueOf(refusal.getMessage());
     }
 
     private DiskLayout layout(String path, BlockFile file) throws DiskRefusedException {

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
 final class VolumeOpening {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeOpening.class);
     /** The places of the signatures of file systems, partition tables and volume managers. */
-    private static final long BLANK_BYTES = DiskLayout.SEGMENTS_AT;
+    private static final long BLANK_BYTES = Signatures.BYTES;
 
     private final BlockFile file;
     private final String path;
@@ -70,10 +70,12 @@ final class VolumeOpening {
         byte[] first = block(memory, 0);
         byte[] last = block(memory, layout.secondSuperblockAt());
         Superblock found = newer(first, last);
-        boolean ours = Superblock.isOurs(first) || (isZero(first) && Superblock.isOurs(last));
+        boolean ours = Superblock.isOurs(first)
+                || (Signatures.isZero(first) && Superblock.isOurs(last));
         if (!ours && !isBlank(memory, layout)) {
-            throw new DiskRefusedException(path + " holds something else than a cache: overwrite"
-                    + " its first and last MiB with zeros if nobody needs that");
+            throw new DiskRefusedException(path + ": holds " + foreign(memory)
+                    + ", and no gateway's pages: if nobody needs that, railhead disk format " + path
+                    + " drops it");
         }
         if (!ours) {
             return new Found(null, null);
@@ -109,20 +111,16 @@ final class VolumeOpening {
 
     private boolean isBlank(Mapping memory, DiskLayout layout) {
         file.read(memory.segment(), 0);
-        if (!isZero(memory.segment().toArray(JAVA_BYTE))) {
+        if (!Signatures.isZero(memory.segment().toArray(JAVA_BYTE))) {
             return false;
         }
         file.read(memory.segment(), layout.volumeBytes() - BLANK_BYTES);
-        return isZero(memory.segment().toArray(JAVA_BYTE));
+        return Signatures.isZero(memory.segment().toArray(JAVA_BYTE));
     }
 
-    private static boolean isZero(byte[] bytes) {
-        for (byte each : bytes) {
-            if (each != 0) {
-                return false;
-            }
-        }
-        return true;
+    private String foreign(Mapping memory) {
+        file.read(memory.segment(), 0);
+        return Signatures.of(memory.segment().toArray(JAVA_BYTE));
     }
 
     /** Writes one superblock after the other, so that a power cut leaves one of them. */

@@ -36,7 +36,8 @@ import org.slf4j.LoggerFactory;
  */
 final class VolumeService implements RunRead.Disk, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeService.class);
-    private static final int READERS = 8;
+    /** Each has memory for a page. */
+    static final int READERS = 8;
     private static final int MOST_READS = 1024;
     /** Writes are long, and a flush of a consumer's disk takes seconds. */
     private static final long WRITE_PATIENCE = 5;

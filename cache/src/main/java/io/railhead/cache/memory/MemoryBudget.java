@@ -11,17 +11,23 @@ import org.jspecify.annotations.Nullable;
  * counts the whole cache, and heap and direct memory at their maxima.
  *
  * @param cacheBytes 0 for reserved huge pages, which the limit does not count
+ * @param indexBytes the disk tier's index; 0 without one
  * @param directBytes buffers of network connections
  * @param otherBytes threads, code, and the JVM's class data
  */
-public record MemoryBudget(long cacheBytes, long heapBytes, long directBytes, long otherBytes) {
+public record MemoryBudget(long cacheBytes, long indexBytes, long heapBytes, long directBytes,
+        long otherBytes) {
     private static final long OTHER_BYTES = 256L << 20;
     private static final double GIB = 1 << 30;
     private static final double MIB = 1 << 20;
 
-    /** Returns the budget with the heap and direct memory of this JVM. */
-    public static MemoryBudget of(MemoryConfig cache) {
-        return new MemoryBudget(cache.hugePages() == null ? cache.memoryBytes() : 0,
+    /**
+     * Returns the budget with the heap and direct memory of this JVM.
+     *
+     * @param indexBytes see {@link io.railhead.cache.disk.DiskMemory}
+     */
+    public static MemoryBudget of(MemoryConfig cache, long indexBytes) {
+        return new MemoryBudget(cache.hugePages() == null ? cache.memoryBytes() : 0, indexBytes,
                 Runtime.getRuntime().maxMemory(), maxDirectBytes(), OTHER_BYTES);
     }
 
@@ -40,7 +46,7 @@ public record MemoryBudget(long cacheBytes, long heapBytes, long directBytes, lo
     }
 
     private long besidesBytes() {
-        return heapBytes + directBytes + otherBytes;
+        return indexBytes + heapBytes + directBytes + otherBytes;
     }
 
     /**
@@ -58,7 +64,8 @@ public record MemoryBudget(long cacheBytes, long heapBytes, long directBytes, lo
     /** Names the settings with which the sum fits into that many bytes. */
     String mend(long bytes) {
         long cache = bytes / 20 * 19 - besidesBytes();
-        String smaller = "-Xmx and -XX:MaxDirectMemorySize in JDK_JAVA_OPTIONS lower";
+        String smaller = (indexBytes == 0 ? "" : "cache.disk.size or ")
+                + "-Xmx and -XX:MaxDirectMemorySize in JDK_JAVA_OPTIONS lower";
         return cache >= 64L << 20
                 ? "set cache.memory to at most " + whole(cache) + ", or " + smaller
                 : "set " + smaller + ", or give it more memory";
@@ -67,7 +74,9 @@ public record MemoryBudget(long cacheBytes, long heapBytes, long directBytes, lo
     /** Names the sum, part by part. */
     @Override
     public String toString() {
-        return (cacheBytes == 0 ? "" : "cache " + size(cacheBytes) + " + ") + "heap "
+        return (cacheBytes == 0 ? "" : "cache " + size(cacheBytes) + " + ")
+                + (indexBytes == 0 ? "" : "index of the disk tier " + size(indexBytes) + " + ")
+                + "heap "
                 + size(heapBytes) + " + direct memory " + size(directBytes)
                 + " + threads and code " + size(otherBytes) + " = " + size(sumBytes());
     }

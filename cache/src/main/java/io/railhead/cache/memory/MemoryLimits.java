@@ -22,7 +22,7 @@ final class MemoryLimits {
                     "cache.memory: " + MemoryBudget.size(config.memoryBytes())
                             + " is more than the " + MemoryBudget.size(limits.availableBytes())
                             + " this machine has free: "
-                            + MemoryBudget.of(config).mend(limits.availableBytes()));
+                            + MemoryBudget.of(config, 0).mend(limits.availableBytes()));
         }
         if (config.lock() && config.memoryBytes() > limits.memlockBytes()) {
             throw new IllegalArgumentException("cache.memory: "

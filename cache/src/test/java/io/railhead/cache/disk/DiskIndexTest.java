@@ -48,6 +48,9 @@ final class DiskIndexTest {
                 }
             }
             assertThat(index.size()).as("seed " + seed).isEqualTo(model.size());
+            assertThat(index.heldBytes()).as("seed " + seed)
+                    .isEqualTo(model.values().stream().mapToLong(Place::length).sum());
+            assertThat(index.bytes()).isEqualTo(DiskIndex.bytes(300));
             model.forEach((identity, place) -> assertThat(index.find(identity)).isEqualTo(place));
         }
     }

@@ -31,7 +31,7 @@ final class VolumeOpeningTest {
     void aForeignSignatureIsRefusedUntilItIsGone(long at) throws DiskRefusedException {
         disk.content().set(JAVA_BYTE, at, (byte) 0x53);
         assertThatThrownBy(() -> opening.open(layout)).isInstanceOf(DiskRefusedException.class)
-                .hasMessageContaining("overwrite its first and last MiB");
+                .hasMessageContaining("railhead disk format disk");
         assertThatThrownBy(() -> opening.check(layout)).isInstanceOf(DiskRefusedException.class);
         assertThat(disk.content().get(JAVA_BYTE, at)).isEqualTo((byte) 0x53);
         disk.content().fill((byte) 0);

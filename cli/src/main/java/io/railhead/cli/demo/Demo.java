@@ -10,6 +10,8 @@ import io.railhead.cli.reading.ReadingRow;
 import io.railhead.cli.reading.Readings;
 import io.railhead.cli.reading.SourceFile;
 import io.railhead.client.Via;
+import io.railhead.os.DirectFile;
+import io.railhead.os.OsException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,6 +27,7 @@ import java.util.function.Consumer;
  *  store ── direct
  *  store ── gateway (immutable, empty)  ── just-started
  *  store ── gateway (the same, emptied) ── cold, http-hit, rdma-hit, native-hit
+ *  store ── gateway (a fifth of the memory, over a disk) ── disk-hit
  *  store ── gateway (strong, warmed)    ── rdma-hit-strong
  * </pre>
  */
@@ -60,12 +63,31 @@ final class Demo {
             readings.cold(gateway, others(origin));
             readings.hits(gateway);
         }
+        if (hasDirectFiles()) {
+            try (OwnGateway gateway = readings.gatewayOverDisk()) {
+                readings.diskHits(gateway);
+            }
+        }
         if (via == Via.LOOPBACK) {
             try (OwnGateway gateway = readings.gateway("strong")) {
                 readings.hit(ReadingRow.Path.RDMA_HIT_STRONG, gateway);
             }
         }
         return readings.rows();
+    }
+
+    /** Returns whether the temporary folder can have a file of the disk tier; says if not. */
+    private boolean hasDirectFiles() throws IOException {
+        Path trial = children.folder().resolve("trial");
+        try {
+            DirectFile.open(trial.toString(), DirectFile.BLOCK_BYTES).close();
+            return true;
+        } catch (OsException e) {
+            say.accept("No row disk-hit: " + children.folder() + ": " + e.getMessage());
+            return false;
+        } finally {
+            boolean _ = Files.deleteIfExists(trial);
+        }
     }
 
     /** Writes objects that no row reads, for a gateway's warm-up. */

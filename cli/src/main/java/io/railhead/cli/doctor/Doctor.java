@@ -15,7 +15,10 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Compares a machine and its surroundings with a configuration. Blocks; reads only. */
+/**
+ * Compares a machine and its surroundings with a configuration. Blocks. Reads only, but for a
+ * scratch file beside a file of the disk tier.
+ */
 public final class Doctor {
     static final Path DEFAULT_CONFIG = Path.of("/etc/railhead/railhead.yaml");
     private static final String CONFIGURATION = "configuration";
@@ -80,6 +83,7 @@ public final class Doctor {
             List<Finding> found = machine(MachineNeeds.of(config));
             return running.isPresent() ? found.stream().map(Doctor::taken).toList() : found;
         }));
+        around.addAll(DiskChecks.parts(site, running));
         around.addAll(Ports.parts(site, running));
         around.addAll(IssuerChecks.parts(site));
         around.addAll(StoreChecks.parts(site));

@@ -19,8 +19,9 @@ import picocli.CommandLine.Spec;
 /** Reports faults of this machine and its surroundings. */
 @Command(name = "doctor", description = {
         "Say what a gateway lacks on this machine and around it, and how to mend it.",
-        "Looks at the machine, the configuration's files and ports, and each store: name, connection,"
-                + " TLS, clock, credentials, buckets. Changes nothing, and writes to no store."}, exitCodeListHeading = "Exit status:%n", exitCodeList = {
+        "Looks at the machine, the configuration's files, disks and ports, and each store: name, connection,"
+                + " TLS, clock, credentials, buckets. Changes nothing, and writes to no store. Beside a file of"
+                + " the disk tier it writes a scratch file of 64 MiB for a moment, to tell its speed."}, exitCodeListHeading = "Exit status:%n", exitCodeList = {
                         "0:nothing fails; there may be things to look at",
                         "1:something fails that a gateway needs",
                         "2:misused"})

@@ -45,7 +45,7 @@ final class MemoryCheck implements Check {
         Cache cache = needs.cache();
         return MemoryBudget.of(new MemoryConfig(cache.memory().bytes(),
                 (int) cache.page().bytes(), cache.reserve().value() / 100.0, cache.lock(),
-                cache.hugePages()));
+                cache.hugePages()), cache.diskMemory().indexBytes());
     }
 
     private static Finding room(Host host, MemoryBudget budget, HostLimits limits) {

@@ -17,7 +17,7 @@ import java.util.Map;
 
 /**
  * A gateway as its own process, started like a user's: {@code railhead serve --config}. Its cache
- * has room for all objects, and the objects' reader may use its admin port.
+ * has room for all objects, in memory or on disk, and the objects' reader may use its admin port.
  */
 public final class OwnGateway implements ReadGateway, AutoCloseable {
     private static final String REQUESTS = "railhead_backend_requests_total";
@@ -26,6 +26,8 @@ public final class OwnGateway implements ReadGateway, AutoCloseable {
     /** Long enough for an emulated machine. */
     private static final Duration READY_IN = Duration.ofMinutes(5);
     private static final int WARM_UP_BYTES = 16 << 20;
+    private static final long LEAST_MEMORY_MIB = 64;
+    private static final int DATA_OF_MEMORY = 5;
 
     private final String freshness;
     private final Origin origin;
@@ -54,9 +56,30 @@ public final class OwnGateway implements ReadGateway, AutoCloseable {
 
     static OwnGateway start(String freshness, Via via, Origin origin, Children children)
             throws IOException {
+        // A third more than the data: pages are whole, and the reserve holds no cached data.
+        long cacheMib = 128 + (origin.manifest().totalBytes() >> 20) * 4 / 3;
+        return start("gateway-" + freshness, freshness, "memory: %dMiB".formatted(cacheMib), via,
+                origin, children);
+    }
+
+    /** Starts a gateway whose memory has room for a fifth of the data, and its disk for all. */
+    static OwnGateway startOverDisk(Via via, Origin origin, Children children)
+            throws IOException {
+        long dataMib = Math.ceilDiv(origin.manifest().totalBytes(), 1L << 20);
+        String cache = """
+                memory: %dMiB
+                  window: 8MiB
+                  run: 4MiB
+                  disk: {paths: [%s], size: %dMiB, writes_per_day: 0, min_object: 0}
+                """.formatted(Math.max(LEAST_MEMORY_MIB, dataMib / DATA_OF_MEMORY),
+                Json.line(children.folder().resolve("disk").toString()), 192 + dataMib * 3 / 2);
+        return start("gateway-disk", "immutable", cache.strip(), via, origin, children);
+    }
+
+    private static OwnGateway start(String name, String freshness, String cache, Via via,
+            Origin origin, Children children) throws IOException {
         Ports ports = Ports.choose();
-        Path config = write(freshness, via, origin, children, ports);
-        String name = "gateway-" + freshness;
+        Path config = write(name, freshness, cache, via, origin, children, ports);
         Process process = children.start(name,
                 Children.railhead(List.of("-Xmx512m"), "serve", "--config", config.toString()),
                 Map.of(), Redirect.appendTo(children.log(name).toFile()));
@@ -66,9 +89,9 @@ public final class OwnGateway implements ReadGateway, AutoCloseable {
         return gateway;
     }
 
-    private static Path write(String freshness, Via via, Origin origin, Children children,
-            Ports ports) throws IOException {
-        Path socket = children.socket("loopback-" + freshness + ".sock");
+    private static Path write(String name, String freshness, String cache, Via via, Origin origin,
+            Children children, Ports ports) throws IOException {
+        Path socket = children.socket(name + ".sock");
         children.privateFile("credentials.yaml", """
                 principals:
                   - name: reader
@@ -77,15 +100,13 @@ public final class OwnGateway implements ReadGateway, AutoCloseable {
                     rdma_put: true
                     admin: true
                 """.formatted(Json.line(origin.key())));
-        // A third more than the data: pages are whole, and the reserve holds no cached data.
-        long cacheMib = 128 + (origin.manifest().totalBytes() >> 20) * 4 / 3;
-        return children.privateFile("railhead-" + freshness + ".yaml", """
+        return children.privateFile(name + ".yaml", """
                 gateway:
                   listen: "127.0.0.1:%d"
                   health: "127.0.0.1:%d"
                   credentials: credentials.yaml
                 cache:
-                  memory: %dMiB
+                  %s
                 backends:
                   store:
                     endpoints: [%s]
@@ -99,7 +120,7 @@ public final class OwnGateway implements ReadGateway, AutoCloseable {
                   verbs: {enabled: %s, port: %d}
                 admin:
                   listen: "127.0.0.1:%d"
-                """.formatted(ports.listen(), ports.health(), cacheMib,
+                """.formatted(ports.listen(), ports.health(), cache,
                 Json.line(origin.endpoint().toString()), Json.line(origin.region()),
                 Json.line(origin.manifest().bucket()), freshness, socket, via == Via.VERBS,
                 ports.verbs(), ports.admin()));

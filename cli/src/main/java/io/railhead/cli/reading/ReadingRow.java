@@ -56,6 +56,7 @@ public record ReadingRow(String path, String fabric, String freshness, int passe
         DIRECT("direct", "http", "http"),
         JUST_STARTED("just-started", "http", "http"),
         COLD("cold", "http", "http"),
+        DISK_HIT("disk-hit", "http", "http"),
         HTTP_HIT("http-hit", "http", "http"),
         RDMA_HIT("rdma-hit", "token", "loopback"),
         NATIVE_HIT("native-hit", "loopback", "loopback"),

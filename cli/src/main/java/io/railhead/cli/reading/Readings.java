@@ -23,6 +23,10 @@ import java.util.function.Consumer;
  * all data. One thread.
  */
 public final class Readings {
+    private static final int MOST_FILLING_PASSES = 12;
+    /** Less than a page. */
+    private static final long SOME_BYTES = 64 << 10;
+
     private final Origin origin;
     private final Via via;
     private final MinimumDurations minimumDurations;
@@ -89,6 +93,30 @@ public final class Readings {
         say.accept("Warming up the gateway with other reads ...");
         gateway.warmUpFills(warmUp, minimumDurations.seconds());
         once(ReadingRow.Path.COLD, gateway);
+    }
+
+    /** Returns a gateway with a fifth of the memory, over a disk; its caller closes it. */
+    public OwnGateway gatewayOverDisk() throws IOException {
+        say.accept("Starting a gateway with memory for a fifth of the data, over a disk ...");
+        return OwnGateway.startOverDisk(via, origin, children);
+    }
+
+    /**
+     * Measures reads of what memory has no room for. Before that all objects are read until the
+     * store is asked for none of their bytes.
+     */
+    public void diskHits(OwnGateway gateway) throws IOException {
+        say.accept("Filling the disk ...");
+        Reading pass = new Reading(gateway.endpoint().toString(), "http", gateway.pid(), 1, 0);
+        for (int passes = 0; passes < MOST_FILLING_PASSES; passes++) {
+            long before = gateway.spent().storeBytes();
+            client.read(pass);
+            if (gateway.spent().storeBytes() - before < SOME_BYTES) {
+                break;
+            }
+        }
+        measure(ReadingRow.Path.DISK_HIT, gateway, reading(gateway.endpoint(), gateway.pid(),
+                "http", minimumDurations.rounds()));
     }
 
     private void once(ReadingRow.Path path, ReadGateway readGateway) throws IOException {

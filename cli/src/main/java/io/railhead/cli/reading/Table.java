@@ -49,7 +49,8 @@ public final class Table {
                         native rows the same asked for on a channel beside it. s/GiB is processor time per
                         GiB; a pass reads all objects once, a part of 8 MiB at a time, and its requests are
                         those that reached the store. The cold row begins with an empty cache in a gateway
-                        that has warmed up; just-started is the very first pass. p50 and p99 are per object. Every byte was checked by
+                        that has warmed up; just-started is the very first pass. The disk-hit row is of a
+                        gateway whose memory has room for a fifth, and whose disk has the rest. p50 and p99 are per object. Every byte was checked by
                         SHA-256 in the client, after each pass; all times are of the passes alone.
                         """);
         out.println(where);

@@ -2,6 +2,7 @@ package io.railhead.gateway.config;
 
 import io.railhead.backend.BackendConfig;
 import io.railhead.cache.TenantQuota;
+import io.railhead.cache.disk.DiskMemory;
 import io.railhead.os.HugePageSize;
 import io.railhead.os.devices.GidType;
 import io.railhead.protocol.token.Dialects;
@@ -166,6 +167,13 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
             @Nullable Disk disk) {
         public Cache {
             tenants = Map.copyOf(tenants);
+        }
+
+        /** Returns the memory that the disk tier takes beside the cache. */
+        public DiskMemory diskMemory() {
+            return disk == null
+                    ? DiskMemory.NONE
+                    : DiskMemory.of(disk.paths().size(), disk.size().bytes(), (int) page.bytes());
         }
     }
 

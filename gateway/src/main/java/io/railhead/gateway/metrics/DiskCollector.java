@@ -22,11 +22,12 @@ public final class DiskCollector extends Collector {
         GaugeMetricFamily volumes = new GaugeMetricFamily("railhead_disk_volumes",
                 "Files and devices of the disk tier. Those that are being opened, or whose pages are not"
                         + " all known, are `recovering`. Those that fail or hang are `broken`, and"
-                        + " left alone for now.",
+                        + " left alone for now. The gateway does without `refused` ones until a restart.",
                 List.of("state"));
         volumes.addMetric(List.of("working"), now.volumes() - now.brokenVolumes());
         volumes.addMetric(List.of("recovering"), now.recoveringVolumes());
         volumes.addMetric(List.of("broken"), now.brokenVolumes());
+        volumes.addMetric(List.of("refused"), now.refusedVolumes());
         CounterMetricFamily pages = new CounterMetricFamily("railhead_disk_pages",
                 "Pages `read` from disk, `written` to it, or found `corrupt` there and dropped.",
                 List.of("result"));
@@ -52,6 +53,12 @@ public final class DiskCollector extends Collector {
                 gauge("railhead_disk_capacity_bytes", "Size of the files and devices in use.",
                         now.capacityBytes()),
                 gauge("railhead_disk_cached_pages", "Pages held on disk.", now.pages()),
+                gauge("railhead_disk_held_bytes", "Length of the pages held on disk.",
+                        now.heldBytes()),
+                gauge("railhead_disk_write_budget_bytes",
+                        "How much may be written to the disks a day once they are full"
+                                + " (`cache.disk.writes_per_day`); 0 for no limit.",
+                        now.budgetBytes()),
                 gauge("railhead_disk_index_bytes",
                         "Memory that the index of pages on disk takes, outside the heap.",
                         now.indexBytes()),

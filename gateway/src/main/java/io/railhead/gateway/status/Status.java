@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param recent the counts of the minutes that the history covers
  * @param total the counts since the start
+ * @param disk null without a disk tier
  * @param declines the number of declined RDMA requests, by reason
  * @param refusals the number of refused RDMA requests, by reason
  * @param overload requests that waited or were refused
@@ -20,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  * @param configuration by key of {@code railhead.yaml}
  */
 record Status(Gateway gateway, History history, Counts recent, Counts total, Memory memory,
-        List<Fabric> fabrics, Map<String, Long> declines, Map<String, Long> refusals,
+        @Nullable Disk disk, List<Fabric> fabrics, Map<String, Long> declines,
+        Map<String, Long> refusals,
         Overload overload, List<BucketCounts.Total> buckets, List<Tenant> tenants,
         List<Latency> latencies,
         List<Store> backends,
@@ -68,6 +70,19 @@ record Status(Gateway gateway, History history, Counts recent, Counts total, Mem
     record Memory(long capacityBytes, long configuredBytes, long freeBytes, long reserveBytes,
             long reserveFreeBytes, long leases, long pages, long objects, long cellBytes,
             List<List<Long>> cells) {}
+
+    /**
+     * The disk tier.
+     *
+     * @param budgetBytes how much may be written a day; 0 for no limit
+     * @param notKept pages that memory gave up and that were not written, by reason
+     */
+    record Disk(List<Volume> volumes, long capacityBytes, long heldBytes, long pages,
+            long readPages, long readBytes, long writtenBytes, long budgetBytes, long indexBytes,
+            long corruptPages, Map<String, Long> notKept) {}
+
+    /** @param state opening, recovering, working, broken or refused */
+    record Volume(String path, String state, String reason, long bytes, long heldBytes) {}
 
     record Fabric(String name, boolean usable, String reason, long sessions, long transfers,
             long bytesWritten, long bytesRead, long registeredBytes,

@@ -8,6 +8,8 @@ import io.railhead.backend.BackendStats;
 import io.railhead.backend.Capabilities;
 import io.railhead.cache.CacheStats;
 import io.railhead.cache.TenantQuota;
+import io.railhead.cache.disk.DiskStats;
+import io.railhead.cache.disk.DiskTier;
 import io.railhead.cache.memory.MemoryStats;
 import io.railhead.cache.memory.SlotMap;
 import io.railhead.gateway.config.GatewayConfig;
@@ -52,7 +54,8 @@ final class StatusReport {
         Sample now = sampler.now();
         Sample first = samples.isEmpty() ? now : samples.getFirst();
         return new Status(gateway(now), history(samples), counts(first, now),
-                counts(start, now), memory(), fabrics(), byReason(sources.metrics().rdmaDeclined),
+                counts(start, now), memory(), disk(), fabrics(),
+                byReason(sources.metrics().rdmaDeclined),
                 byReason(sources.metrics().rdmaRefused), overload(), buckets(), tenants(),
                 latencies(first, now),
                 stores(first, now),
@@ -149,6 +152,25 @@ final class StatusReport {
                 Stream.of(SlotMap.Use.FILLING, SlotMap.Use.HELD, SlotMap.Use.LEASED,
                         SlotMap.Use.CONDEMNED, SlotMap.Use.RESERVE).map(cell::used))
                 .toList();
+    }
+
+    private Status.@Nullable Disk disk() {
+        DiskTier disks = sources.disks();
+        if (disks == null) {
+            return null;
+        }
+        DiskStats stats = disks.stats();
+        Map<String, Long> notKept = new TreeMap<>();
+        addTo(notKept, stats.notKept());
+        List<Status.Volume> volumes = disks.volumes()
+                .stream()
+                .map(volume -> new Status.Volume(volume.path(),
+                        volume.state().name().toLowerCase(Locale.ROOT), volume.reason(),
+                        volume.bytes(), volume.heldBytes()))
+                .toList();
+        return new Status.Disk(volumes, stats.capacityBytes(), stats.heldBytes(), stats.pages(),
+                stats.readPages(), stats.readBytes(), stats.writtenBytes(), stats.budgetBytes(),
+                stats.indexBytes(), stats.corruptPages(), notKept);
     }
 
     private List<Status.Fabric> fabrics() {

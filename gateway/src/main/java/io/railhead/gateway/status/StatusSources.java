@@ -2,6 +2,7 @@ package io.railhead.gateway.status;
 
 import io.railhead.backend.Backend;
 import io.railhead.cache.ObjectCache;
+import io.railhead.cache.disk.DiskTier;
 import io.railhead.cache.memory.PageMemory;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.frontdoor.Readiness;
@@ -15,10 +16,14 @@ import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The sources of the status page, which are only read. */
+/**
+ * The sources of the status page, which are only read.
+ *
+ * @param disks null without a disk tier
+ */
 public record StatusSources(Supplier<GatewayConfig> configured, Readiness readiness,
         Metrics metrics, PageMemory memory, ObjectCache cache, Supplier<List<Backend>> stores,
-        Collection<Fabric> fabrics, OwnFacts own) {
+        Collection<Fabric> fabrics, @Nullable DiskTier disks, OwnFacts own) {
 
     /**
      * Facts that only the gateway's own parts know.

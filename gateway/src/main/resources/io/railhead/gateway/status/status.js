@@ -237,6 +237,37 @@ function drawSize(status) {
     stacked(sumCells(memory)));
 }
 
+const NOT_KEPT = {
+  held: 'the disk has them', small: 'their objects are too small', once: 'given up for the first time', budget: 'the day’s writes are used up',
+  queue: 'the disk is too slow', broken: 'a disk fails', recovering: 'the disk was being read', overtaken: 'they changed meanwhile',
+};
+
+/** Without a disk tier there is nothing to show. */
+function drawDisk({ disk, gateway }) {
+  byId('disk').hidden = disk === null;
+  byId('volumes-section').hidden = disk === null;
+  if (disk === null) return;
+  const inState = state => disk.volumes.filter(volume => volume.state === state);
+  const days = Math.max(1 / 24, (gateway.now_millis - gateway.started_millis) / 86400000);
+  const daily = disk.written_bytes / days;
+  const bad = [...inState('refused'), ...inState('broken')];
+  const dropped = Object.entries(disk.not_kept).sort((a, b) => b[1] - a[1]);
+  let verdict;
+  if (bad.length) verdict = ['Served without ' + bad.map(volume => volume.path).join(', '), 'bad'];
+  else if (inState('opening').length + inState('recovering').length) verdict = ['What the disks hold is being read', 'warn'];
+  else if (disk.read_pages) verdict = ['Spared the stores ' + bytes(disk.read_bytes), 'good'];
+  else verdict = ['Nothing was read from disk yet', ''];
+  tile('disk', bytes(disk.held_bytes), 'of ' + bytes(disk.capacity_bytes) + ' held', verdict[0], verdict[1],
+    [many(disk.pages, 'page') + ' held, ' + many(disk.read_pages, 'page') + ' read since the start' + (disk.corrupt_pages ? ', ' + count(disk.corrupt_pages) + ' corrupt and dropped' : ''),
+      'written: ' + bytes(daily) + ' a day' + (disk.budget_bytes ? ', of ' + bytes(disk.budget_bytes) + ' once full' : ', without a limit'),
+      dropped.length ? 'not kept: ' + count(dropped.reduce((sum, [, times]) => sum + times, 0)) + ', most often: ' + (NOT_KEPT[dropped[0][0]] || dropped[0][0]) : 'nothing was left out']);
+  show('volumes', ...disk.volumes.map(volume => make('div', { class: 'fabric', 'data-volume': volume.path },
+    make('span', { class: 'badge ' + (volume.state === 'working' ? 'good' : ['opening', 'recovering'].includes(volume.state) ? 'off' : '') }, volume.state),
+    make('strong', {}, volume.path),
+    make('span', { class: 'note' }, volume.reason || bytes(volume.held_bytes) + ' of ' + bytes(volume.bytes) + ' held'))),
+    make('p', { class: 'note' }, 'Their index takes ' + bytes(disk.index_bytes) + ' of memory.'));
+}
+
 function drawSlow(status) {
   const reads = status.latencies.find(latency => latency.operation === 'GetObject') || status.latencies[0];
   const slowest = status.backends.filter(backend => backend.p99 !== null).sort((a, b) => b.p99 - a.p99)[0];
@@ -393,6 +424,7 @@ function drawBackends(status) {
 
 function drawRest(status) {
   drawProcess(status);
+  drawDisk(status);
   drawFabrics(status);
   drawBuckets(status);
   drawTenants(status);

@@ -1,0 +1,28 @@
+package io.railhead.cache.disk;
+
+/**
+ * One file or device of the configuration.
+ *
+ * @param reason why it is refused; "" otherwise
+ * @param bytes its size, and the three others; 0 unless it is open
+ */
+public record VolumeState(String path, State state, String reason, long bytes, long pages,
+        long heldBytes, long writtenBytes) {
+
+    /** The part that a file or device takes. */
+    public enum State {
+        /** It is being opened. */
+        OPENING,
+        /** It is read; nothing is written until all its pages are known. */
+        RECOVERING,
+        WORKING,
+        /** It fails or hangs, and is left alone for now. */
+        BROKEN,
+        /** The gateway does without it until a restart. */
+        REFUSED
+    }
+
+    static VolumeState unopened(String path, State state, String reason) {
+        return new VolumeState(path, state, reason, 0, 0, 0, 0);
+    }
+}
