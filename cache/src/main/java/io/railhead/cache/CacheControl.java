@@ -6,6 +6,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,6 +59,16 @@ public final class CacheControl {
         learning.forEach(id -> cache.invalidate(id, EvictionCause.ADMIN));
         index.covered(selection).forEach(key -> index.remove(key, EvictionCause.ADMIN));
         return new Held(objects.size(), bytes);
+    }
+
+    /**
+     * Evicts the selection from the disks, whatever versions of it they have. Memory must have
+     * given them up already. From its return on nobody finds them there.
+     *
+     * @return the disks on which the eviction is not recorded, so that a restart could undo it
+     */
+    public CompletableFuture<List<String>> evictBelow(Selection selection) {
+        return cache.evictBelow(selection);
     }
 
     private static void addCovered(Selection selection, ObjectId id, Set<ObjectId> into) {

@@ -147,14 +147,14 @@ final class PageIndex {
         return corrupt.counts();
     }
 
-    /** Returns live sets of keys; a page that is being pinned may be missing. */
+    /** Returns live sets of keys, pinned ones first; a page that is being pinned may be missing. */
     List<Set<PageKey>> keys() {
         List<Set<PageKey>> keys = new ArrayList<>();
+        keys.add(pinned.keySet());
         for (TenantPartition tenantPartition : tenantPartitions.all()) {
             keys.add(tenantPartition.keys());
             keys.add(tenantPartition.unreadKeys());
         }
-        keys.add(pinned.keySet());
         return keys;
     }
 

@@ -6,6 +6,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -15,6 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -50,6 +54,8 @@ public final class DiskTier implements AutoCloseable {
     private final AtomicInteger opening = new AtomicInteger();
     private final WriteBudget budget;
     private boolean closed;
+    /** What was evicted while some volume was being opened; under this tier's lock. */
+    private final EarlyEvictions early = new EarlyEvictions();
     private volatile SeenBefore seen = new SeenBefore(0);
     private final ScheduledExecutorService watch = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("railhead-disk-watch").factory());
@@ -128,7 +134,13 @@ public final class DiskTier implements AutoCloseable {
         } catch (RuntimeException | Error e) {
             LOG.error("The disk tier goes on without {}", path, e);
         } finally {
-            opening.decrementAndGet();
+            opened();
+        }
+    }
+
+    private synchronized void opened() {
+        if (opening.decrementAndGet() == 0) {
+            early.clear();
         }
     }
 
@@ -165,6 +177,7 @@ public final class DiskTier implements AutoCloseable {
                 .mapToLong(each -> each.volume().layout.pages())
                 .sum());
         ownedVolume.start();
+        early.applyTo(ownedVolume);
         volumes = open;
         return true;
     }
@@ -202,7 +215,7 @@ public final class DiskTier implements AutoCloseable {
         /** Returns the number of a volume that holds the page; {@link #NOBODY}. */
         public int holder(long page) {
             for (int i = 0; i < digests.size(); i++) {
-                if (open.get(i).holds(digests.get(i).page(page))) {
+                if (open.get(i).holds(digests.get(i), digests.get(i).page(page))) {
                     return open.get(i).place();
                 }
             }
@@ -264,9 +277,11 @@ public final class DiskTier implements AutoCloseable {
             return opening.get() > 0 ? NotKept.RECOVERING : NotKept.BROKEN;
         }
         VolumeService volume = open.get(homeOf(version, open.size()));
+        // While the caller keeps removers of the page waiting.
+        long evictions = volume.evictions();
         VersionName.Digest digest = volume.digest(version);
         PageIdentity identity = digest.page(page.index());
-        if (volume.find(identity) != null) {
+        if (volume.find(digest, identity) != null) {
             return NotKept.HELD;
         }
         boolean again = seen.again(identity);
@@ -282,11 +297,11 @@ public final class DiskTier implements AutoCloseable {
                 return NotKept.BUDGET;
             }
         }
-        return queue(page, volume, digest);
+        return queue(page, volume, digest, evictions);
     }
 
     private @Nullable NotKept queue(EvictedPage page, VolumeService volume,
-            VersionName.Digest digest) {
+            VersionName.Digest digest, long evictions) {
         int bytes = page.slotBytes();
         if (counters.queuedBytes.addAndGet(bytes) > config.queueBytes()) {
             counters.queuedBytes.addAndGet(-bytes);
@@ -297,7 +312,7 @@ public final class DiskTier implements AutoCloseable {
             counters.queuedBytes.addAndGet(-bytes);
             return NotKept.OVERTAKEN;
         }
-        volume.write(page, slice, digest);
+        volume.write(page, slice, digest, evictions);
         return null;
     }
 
@@ -315,6 +330,50 @@ public final class DiskTier implements AutoCloseable {
                 }
             }
         }
+    }
+
+    /**
+     * Evicts by name, whatever versions of the objects are on disk: on its return none is found.
+     *
+     * @return the disks on which the eviction is not recorded, so that a restart could undo it
+     */
+    public CompletableFuture<List<String>> evict(EvictedNames names) {
+        return evict(names, volume -> true);
+    }
+
+    /**
+     * Evicts an object that was written, in the background, where some version of it may be on
+     * disk.
+     */
+    public void evictWritten(VersionName anyVersion) {
+        CompletableFuture<List<String>> _ = evict(
+                new EvictedNames(anyVersion.bucket(), anyVersion.key(), EvictedNames.Kind.KEY),
+                volume -> volume.volume().mayHave(volume.digest(anyVersion)));
+    }
+
+    private CompletableFuture<List<String>> evict(EvictedNames names,
+            Predicate<VolumeService> where) {
+        List<VolumeService> open;
+        synchronized (this) {
+            if (opening.get() > 0) {
+                early.add(names);
+            }
+            open = volumes;
+        }
+        Set<String> missing = ConcurrentHashMap.newKeySet();
+        missing.addAll(config.paths());
+        List<CompletableFuture<Boolean>> records = new ArrayList<>();
+        for (VolumeService volume : open) {
+            if (where.test(volume)) {
+                records.add(volume.evict(names).whenComplete((recorded, _) -> {
+                    if (Boolean.TRUE.equals(recorded)) {
+                        missing.remove(volume.path());
+                    }
+                }));
+            }
+        }
+        return CompletableFuture.allOf(records.toArray(CompletableFuture<?>[]::new))
+                .thenApply(_ -> missing.stream().sorted().toList());
     }
 
     /** Returns whether no volume is being opened, and the old content of all is known. */

@@ -2,12 +2,15 @@ package io.railhead.cache.disk;
 
 import io.railhead.cache.disk.DiskIndex.Place;
 import io.railhead.cache.disk.SegmentFooter.Entry;
+import io.railhead.cache.disk.Tombstones.Tombstone;
 import io.railhead.os.BlockFile;
 import io.railhead.os.Mapping;
 import io.railhead.os.OsException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.BitSet;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
@@ -23,6 +26,9 @@ import org.jspecify.annotations.Nullable;
  * start, then the {@link SegmentWriter}. A place is good while its segment's sequence is the one
  * that the index has. The sequence is taken away before the segment is written anew, and looked at
  * again after a read. Whatever happens besides, bytes whose CRC32C differs are never given out.
+ *
+ * <p> A page that an eviction by name covers is not found. Evictions and changes of the open
+ * segments come one at a time; the lock for that is held for no call of the disk.
  */
 final class DiskVolume implements AutoCloseable {
     /** A segment with a footer that could not be read: left as it is until a restart. */
@@ -38,8 +44,13 @@ final class DiskVolume implements AutoCloseable {
     final DiskLayout layout;
     final DiskIndex index;
     final HeldNames names;
+    final Tombstones tombstones;
+    final TombstoneFile tombstoneFile;
     final LongAdder corrupt = new LongAdder();
     private final AtomicLongArray sequences;
+    /** Of sealed segments the number of the last eviction that their pages have survived. */
+    private final AtomicLongArray stamps;
+    private final Set<OpenSegment> open = new HashSet<>();
     private volatile boolean recovered;
     private volatile boolean full;
     private volatile int unreadable;
@@ -54,13 +65,17 @@ final class DiskVolume implements AutoCloseable {
     }
 
     /** @param ownedFile closed with the volume */
-    DiskVolume(BlockFile ownedFile, Superblock superblock) {
+    DiskVolume(BlockFile ownedFile, VolumeOpening.Opened opened) {
         this.file = ownedFile;
-        this.superblock = superblock;
+        this.superblock = opened.superblock();
+        this.tombstoneFile = opened.ownedList();
+        this.tombstones = new Tombstones(superblock.secret().bytes(), superblock.epoch(),
+                opened.evictions(), System::nanoTime);
         this.layout = superblock.layout();
         this.index = new DiskIndex(layout.pages());
         this.names = new HeldNames(layout.pages());
         this.sequences = new AtomicLongArray(layout.segments());
+        this.stamps = new AtomicLongArray(layout.segments());
     }
 
     /** Returns whether all segments are known, so that the oldest can be reused. */
@@ -86,10 +101,69 @@ final class DiskVolume implements AutoCloseable {
         sequences.set(segment, sequence);
     }
 
+    /** Sets the number of the last eviction that the segment's pages have survived. */
+    void stamp(int segment, long stamp) {
+        stamps.set(segment, stamp);
+    }
+
+    /** Begins a segment, which no eviction misses from now on. */
+    synchronized OpenSegment begin(int segment, long sequence) {
+        OpenSegment begun = new OpenSegment(this, segment, sequence, tombstones.number());
+        // What is evicted is removed from it.
+        stamps.set(segment, Long.MAX_VALUE);
+        sequences.set(segment, sequence);
+        open.add(begun);
+        return begun;
+    }
+
+    synchronized OpenSegment.Sealed end(OpenSegment segment) {
+        open.remove(segment);
+        return segment.seal();
+    }
+
+    /** Evicts pages by name: on its return none is found, until a restart at least. */
+    synchronized Tombstone evict(EvictedNames names) {
+        Tombstone tombstone = tombstones.add(names);
+        open.forEach(each -> each.evict(names, tombstone.number()));
+        return tombstone;
+    }
+
+    /**
+     * Returns the lowest number of an eviction that all segments' pages have survived; 0 if not all
+     * are known.
+     */
+    long lowestStamp() {
+        if (!recovered || unreadable > 0) {
+            return 0;
+        }
+        long lowest = Long.MAX_VALUE;
+        for (int segment = 0; segment < layout.segments(); segment++) {
+            if (sequences.get(segment) != 0) {
+                lowest = Math.min(lowest, stamps.get(segment));
+            }
+        }
+        return lowest;
+    }
+
+    /** Returns a page's place, unless it was evicted by name. */
+    @Nullable
+    Place find(VersionName.Digest version, PageIdentity identity) {
+        Place place = find(identity);
+        return place == null
+                || tombstones.lastOver(version.name()) > stamps.get(segmentOf(place))
+                        ? null
+                        : place;
+    }
+
     @Nullable
     Place find(PageIdentity identity) {
         Place place = index.find(identity);
         return place == null || !isGood(place) ? null : place;
+    }
+
+    /** Returns whether pages of the object may be here: false is certain. */
+    boolean mayHave(VersionName.Digest object) {
+        return !recovered || unreadable > 0 || names.mayHold(object.objectHash());
     }
 
     private int segmentOf(Place place) {
@@ -169,6 +243,7 @@ final class DiskVolume implements AutoCloseable {
             if (footer == null) {
                 return 0;
             }
+            stamps.set(segment, footer.stamp());
             sequences.set(segment, footer.sequence());
             adopt(segment, footer);
             return 1;
@@ -245,6 +320,7 @@ final class DiskVolume implements AutoCloseable {
     @Override
     public void close() {
         index.close();
+        tombstoneFile.close();
         file.close();
     }
 }

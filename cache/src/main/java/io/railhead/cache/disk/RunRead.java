@@ -29,7 +29,7 @@ final class RunRead {
     interface Disk {
         /** Returns a page's place; null if it is not there or the disk must be left alone. */
         @Nullable
-        Place find(PageIdentity identity);
+        Place find(VersionName.Digest version, PageIdentity identity);
 
         /** Reads a page; false if it cannot be had, which is counted. */
         boolean tryRead(PageIdentity identity, Place place, MemorySegment into);
@@ -74,7 +74,7 @@ final class RunRead {
                 return;
             }
             PageIdentity identity = version.page(first + done);
-            Place place = disk.find(identity);
+            Place place = disk.find(version, identity);
             if (place == null || !disk.tryRead(identity, place, own)) {
                 return;
             }

@@ -15,18 +15,21 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  *    0 magic            8 format     12 CRC32C of header and entries with 0 here
- *   16 volume          32 sequence   40 epoch   48 count   52 zeroes
+ *   16 volume          32 sequence   40 epoch   48 count   52 zero   56 stamp
  *   64 entries of 40 bytes: identity (16), hash of the object's name (8), unit, length, CRC32C, 0
  * </pre>
  *
  * A footer counts only in its own volume, so making that anew drops every segment.
  *
  * @param sequence numbers segments in the order in which they were opened, from 1
+ * @param stamp the number of the last eviction by name that its pages have survived
  */
-record SegmentFooter(Identifier volume, long sequence, long epoch, List<Entry> entries) {
+record SegmentFooter(Identifier volume, long sequence, long epoch, long stamp,
+        List<Entry> entries) {
     private static final long MAGIC = 0x544e4d4745534852L;
     private static final int SUM_AT = 12;
     static final int HEADER_BYTES = 64;
+    private static final int STAMP_AT = 56;
     static final int ENTRY_BYTES = 40;
 
     /** @param unit the page's first unit in the segment */
@@ -46,10 +49,7 @@ record SegmentFooter(Identifier volume, long sequence, long epoch, List<Entry> e
         ByteBuffer out = footer.duplicate().order(ByteOrder.LITTLE_ENDIAN);
         out.putLong(MAGIC).putInt(Superblock.FORMAT).putInt(0);
         out.putLong(volume.high()).putLong(volume.low()).putLong(sequence).putLong(epoch);
-        out.putInt(entries.size());
-        while (out.position() < HEADER_BYTES) {
-            out.put((byte) 0);
-        }
+        out.putInt(entries.size()).putInt(0).putLong(stamp);
         for (Entry entry : entries) {
             out.putLong(entry.identity().high()).putLong(entry.identity().low());
             out.putLong(entry.objectHash());
@@ -88,6 +88,7 @@ record SegmentFooter(Identifier volume, long sequence, long epoch, List<Entry> e
         }
         long sequence = in.getLong(32);
         long epoch = in.getLong(40);
+        long stamp = in.getLong(STAMP_AT);
         List<Entry> entries = new ArrayList<>((length - HEADER_BYTES) / ENTRY_BYTES);
         for (int at = HEADER_BYTES; at < length; at += ENTRY_BYTES) {
             Entry entry = new Entry(new PageIdentity(in.getLong(at), in.getLong(at + 8)),
@@ -98,7 +99,9 @@ record SegmentFooter(Identifier volume, long sequence, long epoch, List<Entry> e
             }
             entries.add(entry);
         }
-        return sequence > 0 ? new SegmentFooter(volume, sequence, epoch, entries) : null;
+        return sequence > 0
+                ? new SegmentFooter(volume, sequence, epoch, stamp, entries)
+                : null;
     }
 
     private static boolean isWithin(Entry entry, DiskLayout layout) {

@@ -4,13 +4,11 @@ import io.railhead.cache.disk.SegmentFooter.Entry;
 import io.railhead.os.Mapping;
 import io.railhead.os.OsException;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.BitSet;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The open segment of a volume, into which pages are written one behind the other. When it is full
@@ -31,15 +29,20 @@ final class SegmentWriter implements AutoCloseable {
     private final Mapping memory;
     private final MemorySegment footer;
     private final MemorySegment lastUnit;
-    private final List<Entry> entries = new ArrayList<>();
-    /** The hashes of the open segment's objects. */
-    private final Set<Long> objects = new HashSet<>();
     /** Segments that could not be opened: tried again after all others. */
     private final BitSet failed = new BitSet();
-    private int segment = NONE;
-    private long sequence;
+    private @Nullable OpenSegment segment;
     private long lastSequence;
-    private int nextUnit;
+
+    /**
+     * A page to write.
+     *
+     * @param bytes the page's bytes: each part but the last is whole units, and starts at one
+     * @param evictions the number of the last eviction by name when the page was offered
+     * @param current whether the bytes may still be kept
+     */
+    record Offered(PageIdentity identity, VersionName.Digest version, int crc,
+            List<MemorySegment> bytes, long evictions, BooleanSupplier current) {}
 
     SegmentWriter(DiskVolume volume) {
         this.volume = volume;
@@ -53,62 +56,29 @@ final class SegmentWriter implements AutoCloseable {
      * Writes a page and makes it visible. Throws {@link OsException} if the disk fails; then the
      * page is not visible.
      *
-     * @param bytes the page's bytes: each part but the last is whole units, and starts at one
-     * @param current whether the bytes may still be kept
      * @return false if the page was not kept
      */
-    boolean write(PageIdentity identity, long objectHash, int crc, List<MemorySegment> bytes,
-            BooleanSupplier current) {
+    boolean write(Offered page) {
+        List<MemorySegment> bytes = page.bytes();
         int length = (int) bytes.stream().mapToLong(MemorySegment::byteSize).sum();
         int units = DiskLayout.unitsOf(length);
-        if (segment != NONE && (!fits(units) || volume.index.isFull())) {
+        OpenSegment now = segment;
+        if (now != null && (!now.fits(units) || volume.index.isFull())) {
             seal();
+            now = null;
         }
-        if (segment == NONE) {
-            open(volume.index.isFull());
+        if (now == null) {
+            now = open(volume.index.isFull());
         }
-        Entry entry = new Entry(identity, objectHash, nextUnit, length, crc);
-        // Taken even if the write fails: a part of it may arrive later.
-        nextUnit += units;
-        writeUnits(entry.unit(), bytes);
+        Entry entry = new Entry(page.identity(), page.version().objectHash(), now.take(units),
+                length, page.crc());
+        writeUnits(now.segment, entry.unit(), bytes);
         writtenBytes.add((long) units * DiskLayout.UNIT_BYTES);
-        if (!current.getAsBoolean()) {
-            return false;
-        }
-        // Before the put: a remover passes over volumes that do not know the name.
-        boolean named = objects.add(objectHash);
-        if (named) {
-            volume.names.add(objectHash);
-        }
-        boolean kept = tryPut(entry, current);
-        if (kept) {
-            entries.add(entry);
-        } else if (named) {
-            objects.remove(objectHash);
-            volume.names.remove(objectHash);
-        }
-        return kept;
-    }
-
-    private boolean tryPut(Entry entry, BooleanSupplier current) {
-        if (!volume.put(segment, sequence, entry)) {
-            return false;
-        }
-        if (!current.getAsBoolean()) {
-            // Refuted between the look and the put, by a remover that may have come before the put.
-            volume.index.remove(entry.identity(), volume.unit(segment, entry));
-            return false;
-        }
-        return true;
-    }
-
-    private boolean fits(int units) {
-        return nextUnit + units <= layout.dataUnits()
-                && entries.size() < SegmentFooter.mostEntries(layout.footerBytes());
+        return now.tryAdd(entry, page);
     }
 
     /** Writes whole units out of the page's own memory, and a part of a unit with zeros behind. */
-    private void writeUnits(int unit, List<MemorySegment> bytes) {
+    private void writeUnits(int segment, int unit, List<MemorySegment> bytes) {
         long at = layout.unitAt(segment, unit);
         for (MemorySegment part : bytes) {
             long whole = part.byteSize() - part.byteSize() % DiskLayout.UNIT_BYTES;
@@ -132,7 +102,7 @@ final class SegmentWriter implements AutoCloseable {
      *
      * @param withPages whether only a segment with pages helps, since the index is full
      */
-    private void open(boolean withPages) {
+    private OpenSegment open(boolean withPages) {
         int oldest = oldest(withPages);
         SegmentFooter old;
         try {
@@ -150,12 +120,9 @@ final class SegmentWriter implements AutoCloseable {
             volume.drop(oldest, old);
         }
         lastSequence++;
-        sequence = lastSequence;
-        volume.sequence(oldest, sequence);
-        segment = oldest;
-        nextUnit = 0;
-        entries.clear();
-        objects.clear();
+        OpenSegment begun = volume.begin(oldest, lastSequence);
+        segment = begun;
+        return begun;
     }
 
     private int oldest(boolean withPages) {
@@ -195,20 +162,23 @@ final class SegmentWriter implements AutoCloseable {
 
     /** Writes the open segment's footer, so that its pages survive a restart. */
     void seal() {
-        if (segment == NONE) {
+        OpenSegment full = segment;
+        if (full == null) {
             return;
         }
-        int full = segment;
-        segment = NONE;
+        segment = null;
+        OpenSegment.Sealed ended = volume.end(full);
+        List<Entry> entries = ended.entries();
         if (entries.isEmpty()) {
-            volume.sequence(full, 0);
+            volume.sequence(full.segment, 0);
             return;
         }
-        new SegmentFooter(volume.superblock.volume(), sequence, volume.superblock.epoch(), entries)
-                .encodeTo(footer.asByteBuffer());
+        new SegmentFooter(volume.superblock.volume(), full.sequence, volume.superblock.epoch(),
+                ended.stamp(), entries).encodeTo(footer.asByteBuffer());
         int used = SegmentFooter.HEADER_BYTES + entries.size() * SegmentFooter.ENTRY_BYTES;
         volume.file.write(footer.asSlice(0,
-                (long) DiskLayout.unitsOf(used) * DiskLayout.UNIT_BYTES), layout.footerAt(full));
+                (long) DiskLayout.unitsOf(used) * DiskLayout.UNIT_BYTES),
+                layout.footerAt(full.segment));
         sealed.increment();
     }
 

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param epoch the number of times it was opened
  */
 record Superblock(Identifier volume, long epoch, DiskLayout layout, Secret secret) {
-    static final int FORMAT = 1;
+    static final int FORMAT = 2;
     private static final byte[] MAGIC = "RAILHEAD".getBytes(US_ASCII);
     private static final int SUM_AT = 12;
     private static final int SECRET_BYTES = 32;

@@ -37,9 +37,8 @@ record VolumeFactory(DiskConfig config, Opener opener, Shape shape) {
     DiskVolume open(String path) throws DiskRefusedException {
         BlockFile file = opened(path, config.bytesEach());
         try {
-            Superblock superblock = new VolumeOpening(file, path, new SecureRandom())
-                    .open(layout(path, file));
-            return new DiskVolume(file, superblock);
+            return new DiskVolume(file, new VolumeOpening(file, path, new SecureRandom())
+                    .open(layout(path, file)));
         } catch (DiskRefusedException | RuntimeException | Error e) {
             file.close();
             throw e;

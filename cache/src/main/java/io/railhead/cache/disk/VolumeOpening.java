@@ -2,11 +2,13 @@ package io.railhead.cache.disk;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.railhead.cache.disk.Tombstones.Tombstone;
 import io.railhead.os.BlockFile;
 import io.railhead.os.Mapping;
 import io.railhead.os.OsException;
 import java.lang.foreign.MemorySegment;
 import java.security.SecureRandom;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,22 +32,63 @@ final class VolumeOpening {
         this.random = random;
     }
 
+    /**
+     * A volume that can be used.
+     *
+     * @param ownedList closed with the volume
+     */
+    record Opened(Superblock superblock, TombstoneFile ownedList, List<Tombstone> evictions) {}
+
     /** Opens the volume, or makes a new one in a blank file or in place of an unusable one. */
-    Superblock open(DiskLayout layout) throws DiskRefusedException {
+    Opened open(DiskLayout layout) throws DiskRefusedException {
         try (Mapping memory = Mapping.anonymous(BLANK_BYTES)) {
             Found found = look(memory, layout);
-            Superblock opened = found.usable() == null
-                    ? Superblock.create(layout, random)
-                    : found.usable().opened();
-            if (found.dropped() != null) {
-                LOG.warn("{}: the pages on this disk are dropped, since {}", path,
-                        found.dropped());
+            Superblock usable = found.usable();
+            if (usable == null) {
+                return create(memory, layout, found.dropped());
             }
-            write(memory, opened);
+            Opened opened = tryOpen(usable.opened());
+            if (opened == null) {
+                return create(memory, layout, "the list of evicted objects is damaged");
+            }
+            write(memory, opened.superblock());
             return opened;
         } catch (OsException e) {
             throw new DiskRefusedException(path + ": " + e.getMessage(), e);
         }
+    }
+
+    private Opened create(Mapping memory, DiskLayout layout, @Nullable String dropped) {
+        if (dropped != null) {
+            LOG.warn("{}: the pages on this disk are dropped, since {}", path, dropped);
+        }
+        Superblock created = Superblock.create(layout, random);
+        TombstoneFile list = new TombstoneFile(file, created.volume());
+        try {
+            // Before the superblock, which is never there without a list.
+            list.create();
+            write(memory, created);
+        } catch (RuntimeException | Error e) {
+            list.close();
+            throw e;
+        }
+        return new Opened(created, list, List.of());
+    }
+
+    /** Returns null if the list of evictions is damaged. */
+    private @Nullable Opened tryOpen(Superblock superblock) {
+        TombstoneFile list = new TombstoneFile(file, superblock.volume());
+        try {
+            List<Tombstone> evictions = list.read();
+            if (evictions != null) {
+                return new Opened(superblock, list, evictions);
+            }
+        } catch (RuntimeException | Error e) {
+            list.close();
+            throw e;
+        }
+        list.close();
+        return null;
     }
 
     /** Throws if the file could not be opened as a volume; changes nothing. */

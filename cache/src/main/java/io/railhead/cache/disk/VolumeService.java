@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -55,6 +56,9 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
     private final byte[] secret;
     private final SegmentWriter segments;
     private final LinkedBlockingQueue<Write> writes = new LinkedBlockingQueue<>();
+    /** All that wait, and the one under way. */
+    private final Set<Write> unwritten = ConcurrentHashMap.newKeySet();
+    private final EvictionLog evictions;
     private final LinkedBlockingQueue<Reading> reads = new LinkedBlockingQueue<>(MOST_READS);
     private final Set<RunRead> active = ConcurrentHashMap.newKeySet();
     private final List<Thread> threads = new ArrayList<>();
@@ -70,7 +74,27 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
         void run(MemorySegment own);
     }
 
-    private record Write(EvictedPage page, PageSlice ownedSlice, VersionName.Digest version) {}
+    /** A page that waits to be written. Not a record: two are never equal. */
+    private static final class Write {
+        private final EvictedPage page;
+        private final PageSlice ownedSlice;
+        private final VersionName.Digest version;
+        /** The number of the last eviction by name when the page was offered. */
+        private final long evictions;
+
+        Write(EvictedPage page, PageSlice ownedSlice, VersionName.Digest version,
+                long evictions) {
+            this.page = page;
+            this.ownedSlice = ownedSlice;
+            this.version = version;
+            this.evictions = evictions;
+        }
+
+        SegmentWriter.Offered offered() {
+            return new SegmentWriter.Offered(version.page(page.index()), version,
+                    page.crc32c(ownedSlice), ownedSlice.segments(), evictions, page::isCurrent);
+        }
+    }
 
     /** @param place the volume's number in the configuration */
     VolumeService(String path, int place, DiskVolume ownedVolume, DiskCounters counters,
@@ -85,10 +109,12 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
         this.writing = new DiskBreaker(nanoClock);
         this.secret = volume.superblock.secret().bytes();
         this.segments = new SegmentWriter(volume);
+        this.evictions = new EvictionLog(path, volume, this::oldestOffer, nanoClock);
     }
 
     void start() {
         start("write", this::writeAll);
+        start("evict", this::writeEvictions);
         for (int i = 0; i < READERS; i++) {
             start("read-" + i, this::readAll);
         }
@@ -109,6 +135,10 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
         return place;
     }
 
+    String path() {
+        return path;
+    }
+
     VersionName.Digest digest(VersionName version) {
         return version.digest(secret);
     }
@@ -118,12 +148,43 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
     }
 
     @Override
-    public @Nullable Place find(PageIdentity identity) {
-        return volume.find(identity);
+    public @Nullable Place find(VersionName.Digest version, PageIdentity identity) {
+        return volume.find(version, identity);
     }
 
-    boolean holds(PageIdentity identity) {
-        return !reading.isOpen() && volume.find(identity) != null;
+    boolean holds(VersionName.Digest version, PageIdentity identity) {
+        return !reading.isOpen() && volume.find(version, identity) != null;
+    }
+
+    /** Returns the number of the last eviction by name. */
+    long evictions() {
+        return volume.tombstones.number();
+    }
+
+    private long oldestOffer() {
+        return unwritten.stream().mapToLong(each -> each.evictions).min().orElse(Long.MAX_VALUE);
+    }
+
+    /**
+     * Evicts by name: on its return no page is found that the eviction covers.
+     *
+     * @return whether the eviction survives a crash, once that is known
+     */
+    CompletableFuture<Boolean> evict(EvictedNames names) {
+        return evictions.add(names);
+    }
+
+    /** Evicts everything that the volume has, before it takes part. */
+    void evictEverything() {
+        evictions.addEverything();
+    }
+
+    private void writeEvictions() {
+        try {
+            evictions.run(() -> closing);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     boolean isFull() {
@@ -140,8 +201,11 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
     }
 
     /** Queues a page, whose bytes are counted already. */
-    void write(EvictedPage page, PageSlice ownedSlice, VersionName.Digest version) {
-        writes.add(new Write(page, ownedSlice, version));
+    void write(EvictedPage page, PageSlice ownedSlice, VersionName.Digest version,
+            long evictionsBefore) {
+        Write write = new Write(page, ownedSlice, version, evictionsBefore);
+        unwritten.add(write);
+        writes.add(write);
         if (closing) {
             dropWrites();
         }
@@ -155,8 +219,9 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
 
     private void finish(Write write) {
         // The length first: a closed slice may be another page's memory.
-        int bytes = write.page().slotBytes();
-        write.ownedSlice().close();
+        int bytes = write.page.slotBytes();
+        write.ownedSlice.close();
+        unwritten.remove(write);
         counters.queuedBytes.addAndGet(-bytes);
     }
 
@@ -210,9 +275,7 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
                 counters.count(NotKept.BROKEN);
                 return;
             }
-            boolean kept = call(() -> segments.write(write.version().page(write.page().index()),
-                    write.version().objectHash(), write.page().crc32c(write.ownedSlice()),
-                    write.ownedSlice().segments(), write.page()::isCurrent));
+            boolean kept = call(() -> segments.write(write.offered()));
             if (kept) {
                 counters.writtenPages.increment();
             } else {

@@ -192,8 +192,7 @@ final class DiskVolumeTest {
             rig.write(0);
             Deque<Boolean> current = new ArrayDeque<>(java.util.List.of(true, false));
             MemorySegment page = java.lang.foreign.Arena.ofAuto().allocate(4096, 4096);
-            boolean kept = rig.writer.write(rig.identity(1), 1, 0, java.util.List.of(page),
-                    current::pop);
+            boolean kept = rig.writer.write(rig.offered(1, 0, page, current::pop));
             assertThat(kept).isFalse();
             assertThat(rig.volume.find(rig.identity(1))).isNull();
             rig.writer.seal();
@@ -211,10 +210,10 @@ final class DiskVolumeTest {
             long hash = rig.digest(0).objectHash();
             List<Boolean> named = new ArrayList<>();
             MemorySegment page = java.lang.foreign.Arena.ofAuto().allocate(4096, 4096);
-            boolean kept = rig.writer.write(rig.identity(0), hash, 0, List.of(page), () -> {
+            boolean kept = rig.writer.write(rig.offered(0, 0, page, () -> {
                 named.add(rig.volume.names.mayHold(hash));
                 return named.size() == 1;
-            });
+            }));
             assertThat(kept).isFalse();
             assertThat(named).containsExactly(false, true);
             assertThat(rig.volume.names.mayHold(hash)).isFalse();

@@ -35,7 +35,7 @@ final class RunReadTest {
 
     private interface Look extends RunRead.Disk {
         @Override
-        default @Nullable Place find(PageIdentity identity) {
+        default @Nullable Place find(VersionName.Digest version, PageIdentity identity) {
             return new Place(0, 100, 0, 1);
         }
     }

@@ -6,6 +6,9 @@ import java.lang.foreign.MemorySegment;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +22,9 @@ final class VolumeRig implements AutoCloseable {
 
     final DiskVolume volume;
     final SegmentWriter writer;
+    final EvictionLog log;
+    /** The age of evictions. */
+    final AtomicLong clock = new AtomicLong(System.nanoTime());
     private final Mapping memory = Mapping.anonymous(2L * PAGE);
 
     VolumeRig(BlockFile file) throws DiskRefusedException {
@@ -26,6 +32,18 @@ final class VolumeRig implements AutoCloseable {
                 new VolumeOpening(file, "disk", new SecureRandom()).open(layout(SIZE, PAGE)));
         volume.recover(() -> false);
         writer = new SegmentWriter(volume);
+        log = new EvictionLog("disk", volume, () -> Long.MAX_VALUE, clock::get);
+    }
+
+    /** Evicts by name, and returns whether a crash from now on cannot undo it. */
+    boolean evict(EvictedNames names) {
+        CompletableFuture<Boolean> recorded = log.add(names);
+        log.write(null);
+        return recorded.join();
+    }
+
+    boolean evict(int number) {
+        return evict(new EvictedNames("bucket", "key-" + number, EvictedNames.Kind.KEY));
     }
 
     static DiskLayout layout(long size, int pageBytes) {
@@ -66,14 +84,20 @@ final class VolumeRig implements AutoCloseable {
         page.copyFrom(MemorySegment.ofArray(bytes));
         CRC32C crc = new CRC32C();
         crc.update(bytes);
-        return writer.write(identity(number), digest(number).objectHash(), (int) crc.getValue(),
-                List.of(page.asSlice(0, bytes.length)), () -> true);
+        return writer.write(offered(number, (int) crc.getValue(), page.asSlice(0, bytes.length),
+                () -> true));
+    }
+
+    SegmentWriter.Offered offered(int number, int crc, MemorySegment page,
+            BooleanSupplier current) {
+        return new SegmentWriter.Offered(identity(number), digest(number), crc, List.of(page),
+                volume.tombstones.number(), current);
     }
 
     /** Returns the page's bytes; null if they cannot be had. */
     byte @Nullable [] read(int number) {
         PageIdentity identity = identity(number);
-        DiskIndex.Place place = volume.find(identity);
+        DiskIndex.Place place = volume.find(digest(number), identity);
         MemorySegment into = memory.segment().asSlice(PAGE, PAGE);
         return place == null
                 || volume.read(identity, place, into) != DiskVolume.Outcome.RIGHT

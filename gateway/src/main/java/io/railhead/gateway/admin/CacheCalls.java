@@ -9,11 +9,19 @@ import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.time.Duration;
+import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 /** Eviction and pins. Names apply under every backend and account, as in stores' events. */
 final class CacheCalls {
+    private static final Duration DISK_PATIENCE = Duration.ofSeconds(10);
+
     private final ObjectCache cache;
     private final CacheControl control;
     private final Supplier<Set<String>> backends;
@@ -24,7 +32,7 @@ final class CacheCalls {
         this.backends = backends;
     }
 
-    JsonObject evict(AdminCall.Asked asked) {
+    JsonObject evict(AdminCall.Asked asked) throws InterruptedException {
         Selection selection = asked.body().selection();
         asked.body().close();
         CacheControl.Held held = control.evict(selection);
@@ -35,7 +43,28 @@ final class CacheCalls {
                             new ObjectId(backend, "", selection.bucket(), selection.name(), null),
                             EvictionCause.ADMIN));
         }
+        requireRecorded(control.evictBelow(selection));
         return sizes(held);
+    }
+
+    /** Waits until a restart cannot undo an eviction. */
+    private static void requireRecorded(CompletableFuture<List<String>> unrecorded)
+            throws InterruptedException {
+        List<String> disks;
+        try {
+            disks = unrecorded.get(DISK_PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            throw unrecorded("the disks did not answer");
+        }
+        if (!disks.isEmpty()) {
+            throw unrecorded(String.join(", ", disks));
+        }
+    }
+
+    private static S3Refusal unrecorded(String where) {
+        return new S3Refusal(S3Error.SERVICE_UNAVAILABLE, "Evicted from memory, and not found on"
+                + " disk any more. But a restart may undo that on disk, since it is not recorded"
+                + " there: " + where + ". Call again, or empty such a disk before the next start.");
     }
 
     JsonObject pin(AdminCall.Asked asked) {
