@@ -110,6 +110,11 @@ final class LowerTier {
     private record Evicted(PageKey key, Page page, VersionName version, Epochs epochs,
             LowerTier tier) implements EvictedPage {
         @Override
+        public String tenant() {
+            return page.tenant();
+        }
+
+        @Override
         public long index() {
             return key.index();
         }

@@ -214,6 +214,7 @@ final class PageIndex {
 
     /** @param tenant the tenant that the page was fetched for */
     void put(PageKey key, Page ownedPage, String tenant) {
+        ownedPage.fetchedFor(tenant);
         TenantPartition tenantPartition = tenantPartitions.of(tenant);
         List<Selection> seen = pins.selections();
         if (seen.isEmpty() || !tryPin(key, ownedPage, tenantPartition)) {

@@ -5,7 +5,9 @@ import io.railhead.cache.memory.PageSlice;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -289,7 +291,7 @@ public final class DiskTier implements AutoCloseable {
         if (refusal != null) {
             return refusal;
         }
-        if (volume.isFull()) {
+        if (volume.isFullFor(page.tenant())) {
             if (!again && chance > 0) {
                 return NotKept.ONCE;
             }
@@ -391,6 +393,8 @@ public final class DiskTier implements AutoCloseable {
         int broken = 0;
         int recovering = 0;
         int unopened = opening.get();
+        Map<String, Long> tenants = new HashMap<>();
+        config.tenants().keySet().forEach(tenant -> tenants.put(tenant, 0L));
         List<VolumeService> open = volumes;
         for (VolumeService service : open) {
             DiskVolume volume = service.volume();
@@ -401,12 +405,14 @@ public final class DiskTier implements AutoCloseable {
             corrupt += volume.corrupt.sum();
             broken += service.isBroken() ? 1 : 0;
             recovering += volume.isRecovered() ? 0 : 1;
+            tenants.replaceAll((tenant, bytes) -> bytes
+                    + volume.shares.count(service.tenant(tenant)) * volume.layout.segmentBytes());
         }
         return new DiskStats(open.size() + unopened, broken, recovering + unopened, capacity,
                 pages, index, counters.queuedBytes.get(), counters.readPages.sum(),
                 counters.readBytes.sum(),
                 counters.writtenPages.sum(), written, corrupt, counters.errors.sum(),
-                counters.hangs.sum(), counters.notKept());
+                counters.hangs.sum(), tenants, counters.notKept());
     }
 
     /**

@@ -9,13 +9,16 @@ import io.railhead.os.OsException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.BitSet;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +48,7 @@ final class DiskVolume implements AutoCloseable {
     final DiskIndex index;
     final HeldNames names;
     final Tombstones tombstones;
+    final SegmentShares shares;
     final TombstoneFile tombstoneFile;
     final LongAdder corrupt = new LongAdder();
     private final AtomicLongArray sequences;
@@ -64,8 +68,12 @@ final class DiskVolume implements AutoCloseable {
         CORRUPT
     }
 
-    /** @param ownedFile closed with the volume */
-    DiskVolume(BlockFile ownedFile, VolumeOpening.Opened opened) {
+    /**
+     * @param ownedFile closed with the volume
+     * @param tenants those that have a rule
+     */
+    DiskVolume(BlockFile ownedFile, VolumeOpening.Opened opened,
+            Map<String, DiskConfig.Share> tenants) {
         this.file = ownedFile;
         this.superblock = opened.superblock();
         this.tombstoneFile = opened.ownedList();
@@ -76,6 +84,26 @@ final class DiskVolume implements AutoCloseable {
         this.names = new HeldNames(layout.pages());
         this.sequences = new AtomicLongArray(layout.segments());
         this.stamps = new AtomicLongArray(layout.segments());
+        Map<TenantId, SegmentShares.Limits> rules = new HashMap<>();
+        tenants.forEach((tenant, share) -> rules.put(tenant(tenant), limits(share)));
+        this.shares = new SegmentShares(layout.segments(), rules);
+    }
+
+    TenantId tenant(String name) {
+        return TenantId.of(name, superblock.secret().bytes());
+    }
+
+    private SegmentShares.Limits limits(DiskConfig.Share share) {
+        int all = layout.segments();
+        // Rounded so that floors together are never more than there is.
+        return new SegmentShares.Limits(
+                share.quota() >= 1 ? Integer.MAX_VALUE : Math.max(1, (int) (share.quota() * all)),
+                (int) (share.floor() * all));
+    }
+
+    /** Returns whether every further page of the tenant drops others. */
+    boolean isFullFor(TenantId tenant) {
+        return full || shares.isAtQuota(tenant);
     }
 
     /** Returns whether all segments are known, so that the oldest can be reused. */
@@ -88,9 +116,12 @@ final class DiskVolume implements AutoCloseable {
         return full;
     }
 
-    /** Notes that a segment with pages is reused. */
+    /**
+     * Notes that a segment with pages is reused: by a tenant at its quota before the disk is full.
+     */
     void reused() {
-        full = true;
+        full = full || index.isFull() || IntStream.range(0, layout.segments())
+                .noneMatch(segment -> sequences.get(segment) == 0);
     }
 
     long sequence(int segment) {
@@ -107,13 +138,21 @@ final class DiskVolume implements AutoCloseable {
     }
 
     /** Begins a segment, which no eviction misses from now on. */
-    synchronized OpenSegment begin(int segment, long sequence) {
-        OpenSegment begun = new OpenSegment(this, segment, sequence, tombstones.number());
+    synchronized OpenSegment begin(int segment, long sequence, TenantId tenant) {
+        OpenSegment begun = new OpenSegment(this, segment, sequence, tenant,
+                tombstones.number());
+        shares.owns(segment, tenant);
         // What is evicted is removed from it.
         stamps.set(segment, Long.MAX_VALUE);
         sequences.set(segment, sequence);
         open.add(begun);
         return begun;
+    }
+
+    /** Gives a segment up that has no pages. */
+    void free(int segment) {
+        sequences.set(segment, 0);
+        shares.owns(segment, null);
     }
 
     synchronized OpenSegment.Sealed end(OpenSegment segment) {
@@ -244,6 +283,7 @@ final class DiskVolume implements AutoCloseable {
                 return 0;
             }
             stamps.set(segment, footer.stamp());
+            shares.owns(segment, footer.tenant());
             sequences.set(segment, footer.sequence());
             adopt(segment, footer);
             return 1;

@@ -3,6 +3,7 @@ package io.railhead.cache.disk;
 import io.railhead.cache.disk.SegmentFooter.Entry;
 import io.railhead.cache.disk.SegmentWriter.Offered;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,9 +16,14 @@ import java.util.Map;
 final class OpenSegment {
     final int segment;
     final long sequence;
+    final TenantId tenant;
+    /** Units that the tenant has not overwritten; the writer only. */
+    final BitSet unwritten = new BitSet();
+    /** The time of the last write; the writer only. */
+    long usedAtNanos;
     private final DiskVolume volume;
     private final List<Named> pages = new ArrayList<>();
-    /** How many pages each object has here, by its hash. */
+    /** The number of pages that each object has here, by its hash. */
     private final Map<Long, Integer> objects = new HashMap<>();
     private int nextUnit;
     /** The number of the last eviction that was applied. */
@@ -29,10 +35,11 @@ final class OpenSegment {
     record Sealed(long stamp, List<Entry> entries) {}
 
     /** @param stamp the number of the last eviction, before any page is here */
-    OpenSegment(DiskVolume volume, int segment, long sequence, long stamp) {
+    OpenSegment(DiskVolume volume, int segment, long sequence, TenantId tenant, long stamp) {
         this.volume = volume;
         this.segment = segment;
         this.sequence = sequence;
+        this.tenant = tenant;
         this.stamp = stamp;
     }
 

@@ -16,20 +16,23 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *    0 magic            8 format     12 CRC32C of header and entries with 0 here
  *   16 volume          32 sequence   40 epoch   48 count   52 zero   56 stamp
- *   64 entries of 40 bytes: identity (16), hash of the object's name (8), unit, length, CRC32C, 0
+ *   64 tenant (16)     80 zeroes
+ *   96 entries of 40 bytes: identity (16), hash of the object's name (8), unit, length, CRC32C, 0
  * </pre>
  *
  * A footer counts only in its own volume, so making that anew drops every segment.
  *
  * @param sequence numbers segments in the order in which they were opened, from 1
+ * @param tenant the only one that has pages here
  * @param stamp the number of the last eviction by name that its pages have survived
  */
 record SegmentFooter(Identifier volume, long sequence, long epoch, long stamp,
-        List<Entry> entries) {
+        TenantId tenant, List<Entry> entries) {
     private static final long MAGIC = 0x544e4d4745534852L;
     private static final int SUM_AT = 12;
-    static final int HEADER_BYTES = 64;
+    static final int HEADER_BYTES = 96;
     private static final int STAMP_AT = 56;
+    private static final int TENANT_AT = 64;
     static final int ENTRY_BYTES = 40;
 
     /** @param unit the page's first unit in the segment */
@@ -50,6 +53,7 @@ record SegmentFooter(Identifier volume, long sequence, long epoch, long stamp,
         out.putLong(MAGIC).putInt(Superblock.FORMAT).putInt(0);
         out.putLong(volume.high()).putLong(volume.low()).putLong(sequence).putLong(epoch);
         out.putInt(entries.size()).putInt(0).putLong(stamp);
+        out.putLong(tenant.high()).putLong(tenant.low()).putLong(0).putLong(0);
         for (Entry entry : entries) {
             out.putLong(entry.identity().high()).putLong(entry.identity().low());
             out.putLong(entry.objectHash());
@@ -89,6 +93,8 @@ record SegmentFooter(Identifier volume, long sequence, long epoch, long stamp,
         long sequence = in.getLong(32);
         long epoch = in.getLong(40);
         long stamp = in.getLong(STAMP_AT);
+        TenantId tenant = new TenantId(in.getLong(TENANT_AT),
+                in.getLong(TENANT_AT + Long.BYTES));
         List<Entry> entries = new ArrayList<>((length - HEADER_BYTES) / ENTRY_BYTES);
         for (int at = HEADER_BYTES; at < length; at += ENTRY_BYTES) {
             Entry entry = new Entry(new PageIdentity(in.getLong(at), in.getLong(at + 8)),
@@ -100,7 +106,7 @@ record SegmentFooter(Identifier volume, long sequence, long epoch, long stamp,
             entries.add(entry);
         }
         return sequence > 0
-                ? new SegmentFooter(volume, sequence, epoch, stamp, entries)
+                ? new SegmentFooter(volume, sequence, epoch, stamp, tenant, entries)
                 : null;
     }
 

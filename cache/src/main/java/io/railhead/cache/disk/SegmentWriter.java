@@ -1,38 +1,57 @@
 package io.railhead.cache.disk;
 
+import io.railhead.cache.disk.DiskStats.NotKept;
 import io.railhead.cache.disk.SegmentFooter.Entry;
 import io.railhead.os.Mapping;
 import io.railhead.os.OsException;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The open segment of a volume, into which pages are written one behind the other. When it is full
- * its footer is written, and the oldest segment is opened next. Where the index is full before the
- * disk, that is the oldest segment with pages. One thread.
+ * The open segments of a volume, one for each tenant that writes, into which its pages are written
+ * one behind the other. When one is full its footer is written, and {@link SegmentShares} choose
+ * the next. Where the index is full before the disk, that is one with pages. One thread.
+ *
+ * <p> No segment has pages of two tenants, nor bytes of another one behind its pages. So tenants
+ * with little to write use up segments: their number is bounded, and one more tenant must wait
+ * until another has not written for a while.
  *
  * <p> Order on the disk: the old footer is zeroed and flushed before a page is overwritten that it
  * names. Its pages are found until then, so a disk that cannot be written keeps all it holds. Pages
  * are not flushed before the new footer: their sums tell.
  */
-final class SegmentWriter implements AutoCloseable {
-    private static final int NONE = -1;
+final class SegmentWriter implements SegmentShares.Segments, AutoCloseable {
+    private static final int MOST_OPEN = 64;
+    /** A tenant that has not written for so long gives its open segment up to another one. */
+    static final Duration IDLE = Duration.ofSeconds(60);
+    private static final int ZEROS_BYTES = 1 << 20;
 
     final LongAdder writtenBytes = new LongAdder();
     final LongAdder sealed = new LongAdder();
     private final DiskVolume volume;
     private final DiskLayout layout;
+    private final LongSupplier nanoClock;
     private final Mapping memory;
     private final MemorySegment footer;
     private final MemorySegment lastUnit;
+    private final MemorySegment zeros;
+    private final int mostOpen;
     /** Segments that could not be opened: tried again after all others. */
     private final BitSet failed = new BitSet();
-    private @Nullable OpenSegment segment;
+    private final BitSet inUse = new BitSet();
+    /** Never used again in this epoch, whatever becomes of the segment. */
     private long lastSequence;
+    /** In the order of their last use. */
+    private final Map<TenantId, OpenSegment> open = new LinkedHashMap<>(16, 0.75f, true);
 
     /**
      * A page to write.
@@ -41,40 +60,52 @@ final class SegmentWriter implements AutoCloseable {
      * @param evictions the number of the last eviction by name when the page was offered
      * @param current whether the bytes may still be kept
      */
-    record Offered(PageIdentity identity, VersionName.Digest version, int crc,
+    record Offered(TenantId tenant, PageIdentity identity, VersionName.Digest version, int crc,
             List<MemorySegment> bytes, long evictions, BooleanSupplier current) {}
 
-    SegmentWriter(DiskVolume volume) {
+    SegmentWriter(DiskVolume volume, LongSupplier nanoClock) {
         this.volume = volume;
         this.layout = volume.layout;
-        this.memory = Mapping.anonymous((long) layout.footerBytes() + DiskLayout.UNIT_BYTES);
+        this.nanoClock = nanoClock;
+        this.mostOpen = Math.max(1, Math.min(MOST_OPEN, layout.segments() / 2));
+        this.memory = Mapping.anonymous(
+                (long) layout.footerBytes() + DiskLayout.UNIT_BYTES + ZEROS_BYTES);
         this.footer = memory.segment().asSlice(0, layout.footerBytes());
         this.lastUnit = memory.segment().asSlice(layout.footerBytes(), DiskLayout.UNIT_BYTES);
+        this.zeros = memory.segment()
+                .asSlice((long) layout.footerBytes() + DiskLayout.UNIT_BYTES,
+                        ZEROS_BYTES);
     }
 
     /**
      * Writes a page and makes it visible. Throws {@link OsException} if the disk fails; then the
      * page is not visible.
      *
-     * @return false if the page was not kept
+     * @return the reason if the page was not kept; null if it was
      */
-    boolean write(Offered page) {
+    @Nullable
+    NotKept write(Offered page) {
         List<MemorySegment> bytes = page.bytes();
         int length = (int) bytes.stream().mapToLong(MemorySegment::byteSize).sum();
         int units = DiskLayout.unitsOf(length);
-        OpenSegment now = segment;
+        OpenSegment now = open.get(page.tenant());
         if (now != null && (!now.fits(units) || volume.index.isFull())) {
-            seal();
+            seal(now);
             now = null;
         }
         if (now == null) {
-            now = open(volume.index.isFull());
+            now = tryOpen(page.tenant());
         }
+        if (now == null) {
+            return NotKept.TENANTS;
+        }
+        now.usedAtNanos = nanoClock.getAsLong();
         Entry entry = new Entry(page.identity(), page.version().objectHash(), now.take(units),
                 length, page.crc());
         writeUnits(now.segment, entry.unit(), bytes);
+        now.unwritten.clear(entry.unit(), entry.unit() + units);
         writtenBytes.add((long) units * DiskLayout.UNIT_BYTES);
-        return now.tryAdd(entry, page);
+        return now.tryAdd(entry, page) ? null : NotKept.OVERTAKEN;
     }
 
     /** Writes whole units out of the page's own memory, and a part of a unit with zeros behind. */
@@ -98,59 +129,85 @@ final class SegmentWriter implements AutoCloseable {
     }
 
     /**
-     * Opens the oldest segment, and drops its pages once it is sure that it can be written.
+     * Opens a segment for a tenant, and drops its pages once it is sure that it can be written.
      *
-     * @param withPages whether only a segment with pages helps, since the index is full
+     * @return null if the tenant may have none now
      */
-    private OpenSegment open(boolean withPages) {
-        int oldest = oldest(withPages);
+    private @Nullable OpenSegment tryOpen(TenantId tenant) {
+        if (open.size() >= mostOpen && !trySealIdle()) {
+            return null;
+        }
+        int chosen = choose(tenant);
+        if (chosen == SegmentShares.NONE) {
+            return null;
+        }
         SegmentFooter old;
         try {
-            old = volume.readFooter(oldest, footer);
+            old = volume.readFooter(chosen, footer);
             MemorySegment head = footer.asSlice(0, DiskLayout.UNIT_BYTES).fill((byte) 0);
-            volume.file.write(head, layout.footerAt(oldest));
+            volume.file.write(head, layout.footerAt(chosen));
             volume.file.sync();
         } catch (OsException e) {
-            failed.set(oldest);
+            failed.set(chosen);
             throw e;
         }
-        if (volume.sequence(oldest) != 0) {
+        boolean own = tenant.equals(volume.shares.owner(chosen));
+        if (volume.sequence(chosen) != 0) {
             volume.reused();
-            volume.sequence(oldest, 0);
-            volume.drop(oldest, old);
+            volume.sequence(chosen, 0);
+            volume.drop(chosen, old);
         }
-        lastSequence++;
-        OpenSegment begun = volume.begin(oldest, lastSequence);
-        segment = begun;
+        lastSequence = Math.max(lastSequence, highestSequence()) + 1;
+        OpenSegment begun = volume.begin(chosen, lastSequence, tenant);
+        inUse.set(chosen);
+        if (!own) {
+            // Whatever is not overwritten may be another tenant's.
+            begun.unwritten.set(0, layout.dataUnits());
+        }
+        open.put(tenant, begun);
         return begun;
     }
 
-    private int oldest(boolean withPages) {
-        int oldest = findOldest(withPages);
-        if (oldest == NONE) {
+    private int choose(TenantId tenant) {
+        boolean withPages = volume.index.isFull();
+        int chosen = volume.shares.choose(tenant, this, withPages);
+        if (chosen == SegmentShares.NONE && !failed.isEmpty()) {
             failed.clear();
-            oldest = findOldest(withPages);
+            chosen = volume.shares.choose(tenant, this, withPages);
         }
-        if (oldest == NONE) {
-            throw new OsException("no segment of the disk can be written", 0);
-        }
-        return oldest;
+        return chosen;
     }
 
-    private int findOldest(boolean withPages) {
-        int oldest = NONE;
+    @Override
+    public long sequence(int segment) {
+        return volume.sequence(segment);
+    }
+
+    @Override
+    public boolean isUsable(int segment) {
+        return !failed.get(segment) && !inUse.get(segment)
+                && volume.sequence(segment) != DiskVolume.UNUSABLE;
+    }
+
+    private long highestSequence() {
+        long last = 0;
         for (int i = 0; i < layout.segments(); i++) {
             long each = volume.sequence(i);
-            if (each == DiskVolume.UNUSABLE) {
-                continue;
-            }
-            lastSequence = Math.max(lastSequence, each);
-            boolean may = !failed.get(i) && !(withPages && each == 0);
-            if (may && (oldest == NONE || each < volume.sequence(oldest))) {
-                oldest = i;
+            if (each != DiskVolume.UNUSABLE) {
+                last = Math.max(last, each);
             }
         }
-        return oldest;
+        return last;
+    }
+
+    /** Seals the segment that was not used for the longest time, if that is long enough. */
+    private boolean trySealIdle() {
+        OpenSegment eldest = open.values().iterator().next();
+        boolean idle = nanoClock.getAsLong() - eldest.usedAtNanos > IDLE.toNanos();
+        if (idle) {
+            seal(eldest);
+        }
+        return idle;
     }
 
     /** Writes the superblock as it is: throws {@link OsException} if that fails. */
@@ -160,26 +217,41 @@ final class SegmentWriter implements AutoCloseable {
         volume.file.write(lastUnit, layout.secondSuperblockAt());
     }
 
-    /** Writes the open segment's footer, so that its pages survive a restart. */
+    /** Writes the open segments' footers, so that their pages survive a restart. */
     void seal() {
-        OpenSegment full = segment;
-        if (full == null) {
-            return;
-        }
-        segment = null;
+        new ArrayList<>(open.values()).forEach(this::seal);
+    }
+
+    private void seal(OpenSegment full) {
+        open.remove(full.tenant);
+        inUse.clear(full.segment);
         OpenSegment.Sealed ended = volume.end(full);
         List<Entry> entries = ended.entries();
         if (entries.isEmpty()) {
-            volume.sequence(full.segment, 0);
+            volume.free(full.segment);
             return;
         }
+        zeroUnwritten(full);
         new SegmentFooter(volume.superblock.volume(), full.sequence, volume.superblock.epoch(),
-                ended.stamp(), entries).encodeTo(footer.asByteBuffer());
+                ended.stamp(), full.tenant, entries).encodeTo(footer.asByteBuffer());
         int used = SegmentFooter.HEADER_BYTES + entries.size() * SegmentFooter.ENTRY_BYTES;
         volume.file.write(footer.asSlice(0,
                 (long) DiskLayout.unitsOf(used) * DiskLayout.UNIT_BYTES),
                 layout.footerAt(full.segment));
         sealed.increment();
+    }
+
+    private void zeroUnwritten(OpenSegment full) {
+        BitSet unwritten = full.unwritten;
+        int unit = unwritten.nextSetBit(0);
+        while (unit >= 0) {
+            int end = Math.min(unwritten.nextClearBit(unit),
+                    unit + ZEROS_BYTES / DiskLayout.UNIT_BYTES);
+            long bytes = (long) (end - unit) * DiskLayout.UNIT_BYTES;
+            volume.file.write(zeros.asSlice(0, bytes), layout.unitAt(full.segment, unit));
+            writtenBytes.add(bytes);
+            unit = unwritten.nextSetBit(end);
+        }
     }
 
     @Override

@@ -38,7 +38,7 @@ record VolumeFactory(DiskConfig config, Opener opener, Shape shape) {
         BlockFile file = opened(path, config.bytesEach());
         try {
             return new DiskVolume(file, new VolumeOpening(file, path, new SecureRandom())
-                    .open(layout(path, file)));
+                    .open(layout(path, file)), config.tenants());
         } catch (DiskRefusedException | RuntimeException | Error e) {
             file.close();
             throw e;

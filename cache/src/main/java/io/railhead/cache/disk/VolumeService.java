@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -39,6 +40,7 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeService.class);
     private static final int READERS = 8;
     private static final int MOST_READS = 1024;
+    private static final int MOST_TENANTS = 10_000;
     /** Writes are long, and a flush of a consumer's disk takes seconds. */
     private static final long WRITE_PATIENCE = 5;
     private static final long CLOSE_SECONDS = 5;
@@ -54,6 +56,8 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
     /** True while a probe of the disk's reads is queued or under way. */
     private final AtomicBoolean probing = new AtomicBoolean();
     private final byte[] secret;
+    /** The identifiers of tenants seen. */
+    private final ConcurrentMap<String, TenantId> tenants = new ConcurrentHashMap<>();
     private final SegmentWriter segments;
     private final LinkedBlockingQueue<Write> writes = new LinkedBlockingQueue<>();
     /** All that wait, and the one under way. */
@@ -79,11 +83,13 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
         private final EvictedPage page;
         private final PageSlice ownedSlice;
         private final VersionName.Digest version;
+        private final TenantId tenant;
         /** The number of the last eviction by name when the page was offered. */
         private final long evictions;
 
         Write(EvictedPage page, PageSlice ownedSlice, VersionName.Digest version,
-                long evictions) {
+                TenantId tenant, long evictions) {
+            this.tenant = tenant;
             this.page = page;
             this.ownedSlice = ownedSlice;
             this.version = version;
@@ -91,7 +97,7 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
         }
 
         SegmentWriter.Offered offered() {
-            return new SegmentWriter.Offered(version.page(page.index()), version,
+            return new SegmentWriter.Offered(tenant, version.page(page.index()), version,
                     page.crc32c(ownedSlice), ownedSlice.segments(), evictions, page::isCurrent);
         }
     }
@@ -108,7 +114,7 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
         this.reading = new DiskBreaker(nanoClock);
         this.writing = new DiskBreaker(nanoClock);
         this.secret = volume.superblock.secret().bytes();
-        this.segments = new SegmentWriter(volume);
+        this.segments = new SegmentWriter(volume, nanoClock);
         this.evictions = new EvictionLog(path, volume, this::oldestOffer, nanoClock);
     }
 
@@ -187,8 +193,16 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
         }
     }
 
-    boolean isFull() {
-        return volume.isFull();
+    /** Returns whether every further page of the tenant drops others. */
+    boolean isFullFor(String tenant) {
+        return volume.isFullFor(tenant(tenant));
+    }
+
+    TenantId tenant(String name) {
+        if (tenants.size() >= MOST_TENANTS) {
+            tenants.clear();
+        }
+        return tenants.computeIfAbsent(name, volume::tenant);
     }
 
     /** Returns the reason why nothing can be written now; null if something can. */
@@ -203,7 +217,8 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
     /** Queues a page, whose bytes are counted already. */
     void write(EvictedPage page, PageSlice ownedSlice, VersionName.Digest version,
             long evictionsBefore) {
-        Write write = new Write(page, ownedSlice, version, evictionsBefore);
+        Write write = new Write(page, ownedSlice, version, tenant(page.tenant()),
+                evictionsBefore);
         unwritten.add(write);
         writes.add(write);
         if (closing) {
@@ -275,11 +290,15 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
                 counters.count(NotKept.BROKEN);
                 return;
             }
-            boolean kept = call(() -> segments.write(write.offered()));
-            if (kept) {
+            NotKept[] refusal = new NotKept[1];
+            boolean done = call(() -> {
+                refusal[0] = segments.write(write.offered());
+                return true;
+            });
+            if (done && refusal[0] == null) {
                 counters.writtenPages.increment();
             } else {
-                counters.count(NotKept.OVERTAKEN);
+                counters.count(done ? refusal[0] : NotKept.OVERTAKEN);
             }
         } finally {
             finish(write);

@@ -5,6 +5,7 @@ import io.railhead.os.Mapping;
 import java.lang.foreign.MemorySegment;
 import java.security.SecureRandom;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
@@ -22,16 +23,23 @@ final class VolumeRig implements AutoCloseable {
 
     final DiskVolume volume;
     final SegmentWriter writer;
+    private String tenant = "tenant";
     final EvictionLog log;
     /** The age of evictions. */
     final AtomicLong clock = new AtomicLong(System.nanoTime());
     private final Mapping memory = Mapping.anonymous(2L * PAGE);
 
     VolumeRig(BlockFile file) throws DiskRefusedException {
+        this(file, Map.of());
+    }
+
+    VolumeRig(BlockFile file, Map<String, DiskConfig.Share> tenants)
+            throws DiskRefusedException {
         volume = new DiskVolume(file,
-                new VolumeOpening(file, "disk", new SecureRandom()).open(layout(SIZE, PAGE)));
+                new VolumeOpening(file, "disk", new SecureRandom()).open(layout(SIZE, PAGE)),
+                tenants);
         volume.recover(() -> false);
-        writer = new SegmentWriter(volume);
+        writer = new SegmentWriter(volume, clock::get);
         log = new EvictionLog("disk", volume, () -> Long.MAX_VALUE, clock::get);
     }
 
@@ -85,12 +93,19 @@ final class VolumeRig implements AutoCloseable {
         CRC32C crc = new CRC32C();
         crc.update(bytes);
         return writer.write(offered(number, (int) crc.getValue(), page.asSlice(0, bytes.length),
-                () -> true));
+                () -> true)) == null;
+    }
+
+    /** Writes as another tenant from now on. */
+    VolumeRig as(String another) {
+        tenant = another;
+        return this;
     }
 
     SegmentWriter.Offered offered(int number, int crc, MemorySegment page,
             BooleanSupplier current) {
-        return new SegmentWriter.Offered(identity(number), digest(number), crc, List.of(page),
+        return new SegmentWriter.Offered(volume.tenant(tenant), identity(number), digest(number),
+                crc, List.of(page),
                 volume.tombstones.number(), current);
     }
 

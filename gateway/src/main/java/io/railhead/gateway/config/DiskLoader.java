@@ -1,11 +1,13 @@
 package io.railhead.gateway.config;
 
+import io.railhead.cache.TenantQuota;
 import io.railhead.cache.disk.DiskConfig;
 import io.railhead.gateway.config.GatewayConfig.Disk;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Reads {@code cache.disk}. */
@@ -26,6 +28,8 @@ final class DiskLoader {
         ByteCount minObject = section.bytes("min_object", "16KiB");
         long total = size.bytes() * paths.size();
         ByteCount writes = section.value("writes_per_day", "1", text -> writes(text, total));
+        Map<String, TenantQuota> tenants = TenantLoader.tenants(section, total,
+                "all disks have");
         section.close();
         if (paths.isEmpty()) {
             return null;
@@ -44,7 +48,7 @@ final class DiskLoader {
             throw section.problem("size", "must be a multiple of " + DiskConfig.UNIT_BYTES
                     + " bytes, such as " + (size.bytes() - excess) + ": " + size);
         }
-        return new Disk(paths, size, writes, minObject);
+        return new Disk(paths, size, writes, minObject, tenants);
     }
 
     private static void requireUsable(Section section, Path path) throws ConfigException {

@@ -177,11 +177,13 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      * @param writesPerDay the most that is written a day to all of them once they are full; 0 for
      *            no limit
      * @param minObject smaller objects stay in memory only
+     * @param tenants the tenants that have a quota or a floor, in bytes of all disks
      */
     public record Disk(List<String> paths, ByteCount size, ByteCount writesPerDay,
-            ByteCount minObject) {
+            ByteCount minObject, Map<String, TenantQuota> tenants) {
         public Disk {
             paths = List.copyOf(paths);
+            tenants = Map.copyOf(tenants);
         }
     }
 

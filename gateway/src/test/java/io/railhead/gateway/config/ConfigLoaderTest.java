@@ -152,7 +152,8 @@ class ConfigLoaderTest {
                         cache: {memory: 1GiB, page: 64KiB, reserve: 7%, lock: true,
                           huge_pages: 1GiB, window: 4MiB,
                           run: 1MiB, metadata_entries: 5, pin_limit: 33%, verify: always, scrub: 0,
-                          disk: {paths: [/tmp/d1, /tmp/d2], size: 1GiB, writes_per_day: 0.5, min_object: 4KiB},
+                          disk: {paths: [/tmp/d1, /tmp/d2], size: 1GiB, writes_per_day: 0.5, min_object: 4KiB,
+                            tenants: {t: {quota: 1GiB, floor: 25%}}},
                           read_ahead: {window: 2MiB, per_tenant: 3MiB},
                           tenants: {t: {quota: 128MiB, floor: 64MiB}, all: {floor: 10%}}}
                         backends:
@@ -214,7 +215,8 @@ class ConfigLoaderTest {
                         new TenantQuota(TenantQuota.NO_QUOTA, new Percent(10).of(CACHEABLE))),
                 GatewayConfig.Verify.ALWAYS, ByteCount.parse("0"),
                 new GatewayConfig.Disk(List.of("/tmp/d1", "/tmp/d2"), ByteCount.parse("1GiB"),
-                        ByteCount.parse("1GiB"), ByteCount.parse("4KiB"))));
+                        ByteCount.parse("1GiB"), ByteCount.parse("4KiB"),
+                        Map.of("t", new TenantQuota(1 << 30, 512 << 20)))));
         assertThat(config.backends().get("a")).isEqualTo(new Store(new BackendConfig("a",
                 List.of(URI.create("https://s3"), URI.create("http://10.0.0.1:8080")), "eu",
                 folder.resolve("ca.pem"), false, Duration.ofSeconds(1), Duration.ofMinutes(2),
