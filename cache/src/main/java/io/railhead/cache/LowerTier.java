@@ -266,6 +266,16 @@ final class LowerTier {
                 }));
     }
 
+    /** Returns whether tenants' keys can be erased. */
+    boolean canErase() {
+        return disk.isEncrypted();
+    }
+
+    /** Erases all that a tenant has; returns the disks on which it is not erased. */
+    CompletableFuture<List<String>> erase(String tenant) {
+        return disk.erase(tenant);
+    }
+
     /**
      * Evicts all versions of an object that was written, whose pages in memory are gone already.
      */

@@ -329,6 +329,17 @@ public final class ObjectCache implements AutoCloseable {
                 : lower.evict(selection);
     }
 
+    boolean canErase() {
+        return lower != null && lower.canErase();
+    }
+
+    /** Erases all that a tenant has in the lower tier. */
+    CompletableFuture<List<String>> eraseBelow(String tenant) {
+        return lower == null
+                ? CompletableFuture.completedFuture(List.of())
+                : lower.erase(tenant);
+    }
+
     private void evictEverywhereInMemory(ObjectId id, EvictionCause cause) {
         evictWritten(id, cause);
         for (String namespace : namespaces) {

@@ -53,7 +53,7 @@ final class DiskOpening {
         return new DiskConfig(disk.paths(), disk.size().bytes(), disk.writesPerDay().bytes(),
                 disk.minObject().bytes(), (int) cache.page().bytes(),
                 Math.max(cache.page().bytes(), Math.min(MOST_QUEUED_BYTES, fills / QUEUED_PART)),
-                DiskConfig.HANGS, shares(disk));
+                DiskConfig.HANGS, shares(disk), disk.keys());
     }
 
     private static Map<String, DiskConfig.Share> shares(Disk disk) {

@@ -3,6 +3,7 @@ package io.railhead.cache.disk;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The configuration of the disk tier.
@@ -15,9 +16,11 @@ import java.util.Map;
  * @param queueBytes the most memory that pages waiting for the disk may keep in use
  * @param hangs the time after which a call of the disk counts as hanging
  * @param tenants those that have a quota or a floor
+ * @param keys wrap the tenants' keys; null for no encryption
  */
 public record DiskConfig(List<String> paths, long bytesEach, long bytesPerDay, long minObjectBytes,
-        int pageBytes, long queueBytes, Duration hangs, Map<String, Share> tenants) {
+        int pageBytes, long queueBytes, Duration hangs, Map<String, Share> tenants,
+        @Nullable WrappingKeys keys) {
     public static final Duration HANGS = Duration.ofSeconds(1);
 
     /** A disk's size is a multiple of it. */
@@ -42,7 +45,7 @@ public record DiskConfig(List<String> paths, long bytesEach, long bytesPerDay, l
     public DiskConfig(List<String> paths, long bytesEach, long bytesPerDay, long minObjectBytes,
             int pageBytes, long queueBytes, Duration hangs) {
         this(paths, bytesEach, bytesPerDay, minObjectBytes, pageBytes, queueBytes, hangs,
-                Map.of());
+                Map.of(), null);
     }
 
     public DiskConfig {

@@ -56,7 +56,7 @@ public final class DiskTier implements AutoCloseable {
     private final AtomicInteger opening = new AtomicInteger();
     private final WriteBudget budget;
     private boolean closed;
-    /** What was evicted while some volume was being opened; under this tier's lock. */
+    /** Evictions while some volume was being opened; under this tier's lock. */
     private final EarlyEvictions early = new EarlyEvictions();
     private volatile SeenBefore seen = new SeenBefore(0);
     private final ScheduledExecutorService watch = Executors.newSingleThreadScheduledExecutor(
@@ -375,6 +375,31 @@ public final class DiskTier implements AutoCloseable {
             }
         }
         return CompletableFuture.allOf(records.toArray(CompletableFuture<?>[]::new))
+                .thenApply(_ -> missing.stream().sorted().toList());
+    }
+
+    /** Returns whether each tenant's pages are encrypted by a key that can be erased. */
+    public boolean isEncrypted() {
+        return config.keys() != null;
+    }
+
+    /**
+     * Erases all that a tenant has on disk, by erasing its keys. Memory must have given its pages up
+     * already.
+     *
+     * @return the disks on which it is not erased
+     */
+    public CompletableFuture<List<String>> erase(String tenant) {
+        Set<String> missing = ConcurrentHashMap.newKeySet();
+        missing.addAll(config.paths());
+        return CompletableFuture
+                .allOf(volumes.stream()
+                        .map(volume -> volume.erase(tenant).thenAccept(erased -> {
+                            if (erased) {
+                                missing.remove(volume.path());
+                            }
+                        }))
+                        .toArray(CompletableFuture<?>[]::new))
                 .thenApply(_ -> missing.stream().sorted().toList());
     }
 

@@ -12,14 +12,18 @@ import java.util.BitSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import java.util.zip.CRC32C;
+import javax.crypto.SecretKey;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,6 +53,11 @@ final class DiskVolume implements AutoCloseable {
     final HeldNames names;
     final Tombstones tombstones;
     final SegmentShares shares;
+    /** Null if the volume is not encrypted. */
+    final @Nullable TenantKeys keys;
+    /** The epochs in which segments were opened. */
+    private final AtomicIntegerArray epochs;
+    private final Queue<PageCipher> ciphers = new ConcurrentLinkedQueue<>();
     final TombstoneFile tombstoneFile;
     final LongAdder corrupt = new LongAdder();
     private final AtomicLongArray sequences;
@@ -77,6 +86,7 @@ final class DiskVolume implements AutoCloseable {
         this.file = ownedFile;
         this.superblock = opened.superblock();
         this.tombstoneFile = opened.ownedList();
+        this.keys = opened.keys();
         this.tombstones = new Tombstones(superblock.secret().bytes(), superblock.epoch(),
                 opened.evictions(), System::nanoTime);
         this.layout = superblock.layout();
@@ -84,6 +94,7 @@ final class DiskVolume implements AutoCloseable {
         this.names = new HeldNames(layout.pages());
         this.sequences = new AtomicLongArray(layout.segments());
         this.stamps = new AtomicLongArray(layout.segments());
+        this.epochs = new AtomicIntegerArray(keys == null ? 0 : layout.segments());
         Map<TenantId, SegmentShares.Limits> rules = new HashMap<>();
         tenants.forEach((tenant, share) -> rules.put(tenant(tenant), limits(share)));
         this.shares = new SegmentShares(layout.segments(), rules);
@@ -141,12 +152,25 @@ final class DiskVolume implements AutoCloseable {
     synchronized OpenSegment begin(int segment, long sequence, TenantId tenant) {
         OpenSegment begun = new OpenSegment(this, segment, sequence, tenant,
                 tombstones.number());
+        // Before the sequence: who sees that sees all of these.
         shares.owns(segment, tenant);
+        epoch(segment, superblock.epoch());
         // What is evicted is removed from it.
         stamps.set(segment, Long.MAX_VALUE);
         sequences.set(segment, sequence);
         open.add(begun);
         return begun;
+    }
+
+    private void epoch(int segment, long epoch) {
+        if (keys != null) {
+            epochs.set(segment, (int) epoch);
+        }
+    }
+
+    /** Returns the units that a page takes: under encryption its tag follows it. */
+    int unitsOf(int length) {
+        return DiskLayout.unitsOf(keys == null ? length : length + PageCipher.TAG_BYTES);
     }
 
     /** Gives a segment up that has no pages. */
@@ -218,24 +242,72 @@ final class DiskVolume implements AutoCloseable {
      * {@link OsException} if the disk fails.
      */
     Outcome read(PageIdentity identity, Place place, MemorySegment into) {
-        long unit = Integer.toUnsignedLong(place.unit());
-        long at = layout.unitAt((int) (unit / layout.unitsPerSegment()),
-                (int) (unit % layout.unitsPerSegment()));
-        MemorySegment units = into.asSlice(0,
-                (long) DiskLayout.unitsOf(place.length()) * DiskLayout.UNIT_BYTES);
-        file.read(units, at);
+        boolean whole = keys == null
+                ? readPlain(place, into)
+                : tryReadEncrypted(identity, place, into, keys);
         CRC32C crc = new CRC32C();
-        crc.update(units.asSlice(0, place.length()).asByteBuffer());
+        if (whole) {
+            crc.update(into.asSlice(0, place.length()).asByteBuffer());
+        }
         if (!isGood(place)) {
             return Outcome.GONE;
         }
-        if ((int) crc.getValue() == place.crc()) {
+        if (whole && (int) crc.getValue() == place.crc()) {
             return Outcome.RIGHT;
         }
         if (index.remove(identity, place.unit())) {
             corrupt.increment();
         }
         return Outcome.CORRUPT;
+    }
+
+    private long at(Place place) {
+        return layout.unitAt(segmentOf(place), unitOf(place));
+    }
+
+    private int unitOf(Place place) {
+        return (int) (Integer.toUnsignedLong(place.unit()) % layout.unitsPerSegment());
+    }
+
+    private boolean readPlain(Place place, MemorySegment into) {
+        file.read(into.asSlice(0,
+                (long) DiskLayout.unitsOf(place.length()) * DiskLayout.UNIT_BYTES), at(place));
+        return true;
+    }
+
+    private boolean tryReadEncrypted(PageIdentity identity, Place place, MemorySegment into,
+            TenantKeys tenantKeys) {
+        int segment = segmentOf(place);
+        long sequence = sequences.get(segment);
+        TenantId tenant = shares.owner(segment);
+        SecretKey key = tenant == null ? null : tenantKeys.find(tenant);
+        if (key == null || (int) sequence != place.sequence()) {
+            return false;
+        }
+        PageCipher cipher = cipher();
+        try {
+            file.read(cipher.encrypted(unitsOf(place.length())), at(place));
+            return cipher.tryDecrypt(context(key, epochs.get(segment) & 0xffffffffL, sequence,
+                    new Entry(identity, 0, unitOf(place), place.length(), 0)), place.length(),
+                    into);
+        } finally {
+            ciphers.add(cipher);
+        }
+    }
+
+    /** Returns how a page is encrypted: its bytes are bound to its identity and length. */
+    static PageCipher.Context context(SecretKey key, long epoch, long sequence, Entry page) {
+        return new PageCipher.Context(key, new PageCipher.Nonce(epoch, sequence, page.unit()),
+                ByteBuffer.allocate(2 * Long.BYTES + Integer.BYTES)
+                        .putLong(page.identity().high())
+                        .putLong(page.identity().low())
+                        .putInt(page.length())
+                        .array());
+    }
+
+    private PageCipher cipher() {
+        PageCipher idle = ciphers.poll();
+        return idle == null ? new PageCipher(layout.pageBytes()) : idle;
     }
 
     /**
@@ -284,6 +356,7 @@ final class DiskVolume implements AutoCloseable {
             }
             stamps.set(segment, footer.stamp());
             shares.owns(segment, footer.tenant());
+            epoch(segment, footer.epoch());
             sequences.set(segment, footer.sequence());
             adopt(segment, footer);
             return 1;
@@ -354,12 +427,37 @@ final class DiskVolume implements AutoCloseable {
                     (long) DiskLayout.unitsOf(length) * DiskLayout.UNIT_BYTES - first),
                     layout.footerAt(segment) + first);
         }
-        return SegmentFooter.decode(bytes, superblock.volume(), layout);
+        return decode(bytes);
+    }
+
+    private @Nullable SegmentFooter decode(ByteBuffer bytes) {
+        TenantKeys known = keys;
+        if (known == null) {
+            return SegmentFooter.decode(bytes, superblock.volume(), layout, null);
+        }
+        PageCipher cipher = cipher();
+        try {
+            return SegmentFooter.decode(bytes, superblock.volume(), layout,
+                    new SegmentFooter.Unlocking() {
+                        @Override
+                        public @Nullable SecretKey key(TenantId tenant) {
+                            return known.find(tenant);
+                        }
+
+                        @Override
+                        public PageCipher cipher() {
+                            return cipher;
+                        }
+                    });
+        } finally {
+            ciphers.add(cipher);
+        }
     }
 
     @Override
     public void close() {
         index.close();
+        ciphers.forEach(PageCipher::close);
         tombstoneFile.close();
         file.close();
     }

@@ -7,6 +7,8 @@ import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import javax.crypto.SecretKey;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A segment that is being written: its pages are known by name, so an eviction removes them at
@@ -17,6 +19,9 @@ final class OpenSegment {
     final int segment;
     final long sequence;
     final TenantId tenant;
+    /** The key of its pages; null if the volume is not encrypted. Set by the writer at the begin. */
+    @Nullable
+    SecretKey key;
     /** Units that the tenant has not overwritten; the writer only. */
     final BitSet unwritten = new BitSet();
     /** The time of the last write; the writer only. */

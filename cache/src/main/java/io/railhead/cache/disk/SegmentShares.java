@@ -29,7 +29,7 @@ final class SegmentShares {
         static final Limits NO_RULE = new Limits(Integer.MAX_VALUE, 0);
     }
 
-    /** What the choice needs to know of segments. */
+    /** The state of segments, on which the choice depends. */
     interface Segments {
         /** Returns the order in which it was opened; 0 if it is free. */
         long sequence(int segment);

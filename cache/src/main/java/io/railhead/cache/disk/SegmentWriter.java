@@ -8,12 +8,14 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
+import javax.crypto.SecretKey;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,8 +47,11 @@ final class SegmentWriter implements SegmentShares.Segments, AutoCloseable {
     private final MemorySegment lastUnit;
     private final MemorySegment zeros;
     private final int mostOpen;
+    private final PageCipher cipher;
     /** Segments that could not be opened: tried again after all others. */
     private final BitSet failed = new BitSet();
+    /** The evictions' numbers when tenants were erased. */
+    private final Map<TenantId, Long> erased = new HashMap<>();
     private final BitSet inUse = new BitSet();
     /** Never used again in this epoch, whatever becomes of the segment. */
     private long lastSequence;
@@ -64,6 +69,11 @@ final class SegmentWriter implements SegmentShares.Segments, AutoCloseable {
             List<MemorySegment> bytes, long evictions, BooleanSupplier current) {}
 
     SegmentWriter(DiskVolume volume, LongSupplier nanoClock) {
+        this(volume, nanoClock, new PageCipher(volume.layout.pageBytes()));
+    }
+
+    SegmentWriter(DiskVolume volume, LongSupplier nanoClock, PageCipher ownedCipher) {
+        this.cipher = ownedCipher;
         this.volume = volume;
         this.layout = volume.layout;
         this.nanoClock = nanoClock;
@@ -85,9 +95,12 @@ final class SegmentWriter implements SegmentShares.Segments, AutoCloseable {
      */
     @Nullable
     NotKept write(Offered page) {
+        if (page.evictions() < erased.getOrDefault(page.tenant(), 0L)) {
+            return NotKept.OVERTAKEN;
+        }
         List<MemorySegment> bytes = page.bytes();
         int length = (int) bytes.stream().mapToLong(MemorySegment::byteSize).sum();
-        int units = DiskLayout.unitsOf(length);
+        int units = volume.unitsOf(length);
         OpenSegment now = open.get(page.tenant());
         if (now != null && (!now.fits(units) || volume.index.isFull())) {
             seal(now);
@@ -102,7 +115,13 @@ final class SegmentWriter implements SegmentShares.Segments, AutoCloseable {
         now.usedAtNanos = nanoClock.getAsLong();
         Entry entry = new Entry(page.identity(), page.version().objectHash(), now.take(units),
                 length, page.crc());
-        writeUnits(now.segment, entry.unit(), bytes);
+        SecretKey key = now.key;
+        if (key == null) {
+            writeUnits(now.segment, entry.unit(), bytes);
+        } else {
+            volume.file.write(cipher.encrypt(DiskVolume.context(key, volume.superblock.epoch(),
+                    now.sequence, entry), bytes), layout.unitAt(now.segment, entry.unit()));
+        }
         now.unwritten.clear(entry.unit(), entry.unit() + units);
         writtenBytes.add((long) units * DiskLayout.UNIT_BYTES);
         return now.tryAdd(entry, page) ? null : NotKept.OVERTAKEN;
@@ -137,7 +156,11 @@ final class SegmentWriter implements SegmentShares.Segments, AutoCloseable {
         if (open.size() >= mostOpen && !trySealIdle()) {
             return null;
         }
-        int chosen = choose(tenant);
+        TenantKeys keys = volume.keys;
+        SecretKey key = keys == null
+                ? null
+                : keys.findOrMake(tenant, each -> volume.shares.count(each) > 0);
+        int chosen = keys != null && key == null ? SegmentShares.NONE : choose(tenant);
         if (chosen == SegmentShares.NONE) {
             return null;
         }
@@ -159,6 +182,7 @@ final class SegmentWriter implements SegmentShares.Segments, AutoCloseable {
         }
         lastSequence = Math.max(lastSequence, highestSequence()) + 1;
         OpenSegment begun = volume.begin(chosen, lastSequence, tenant);
+        begun.key = key;
         inUse.set(chosen);
         if (!own) {
             // Whatever is not overwritten may be another tenant's.
@@ -232,8 +256,13 @@ final class SegmentWriter implements SegmentShares.Segments, AutoCloseable {
             return;
         }
         zeroUnwritten(full);
-        new SegmentFooter(volume.superblock.volume(), full.sequence, volume.superblock.epoch(),
-                ended.stamp(), full.tenant, entries).encodeTo(footer.asByteBuffer());
+        SegmentFooter listed = new SegmentFooter(volume.superblock.volume(), full.sequence,
+                volume.superblock.epoch(), ended.stamp(), full.tenant, entries);
+        listed.encodeTo(footer.asByteBuffer());
+        SecretKey key = full.key;
+        if (key != null) {
+            listed.encrypt(footer.asByteBuffer(), cipher, key);
+        }
         int used = SegmentFooter.HEADER_BYTES + entries.size() * SegmentFooter.ENTRY_BYTES;
         volume.file.write(footer.asSlice(0,
                 (long) DiskLayout.unitsOf(used) * DiskLayout.UNIT_BYTES),
@@ -254,8 +283,29 @@ final class SegmentWriter implements SegmentShares.Segments, AutoCloseable {
         }
     }
 
+    /**
+     * Erases all that a tenant has: its pages are not found any more, and on the return its key is
+     * gone from the disk. Throws {@link OsException} if the disk fails; then the key may be there.
+     */
+    void erase(TenantId tenant, TenantKeys keys) {
+        // Pages that wait were offered before, and must not come back under another key.
+        erased.put(tenant, volume.tombstones.next());
+        OpenSegment unfinished = open.remove(tenant);
+        if (unfinished != null) {
+            inUse.clear(unfinished.segment);
+            OpenSegment.Sealed _ = volume.end(unfinished);
+        }
+        BitSet segments = volume.shares.segmentsOf(tenant);
+        segments.stream().forEach(segment -> volume.sequence(segment, 0));
+        keys.erase(tenant);
+        volume.index.removeIf(
+                unit -> segments.get((int) (unit / layout.unitsPerSegment())));
+        segments.stream().forEach(volume::free);
+    }
+
     @Override
     public void close() {
+        cipher.close();
         memory.close();
     }
 }

@@ -68,6 +68,12 @@ final class Tombstones {
         return number;
     }
 
+    /** Takes a number without an eviction. */
+    synchronized long next() {
+        number = number + 1;
+        return number;
+    }
+
     /** Adds an eviction: from its return on, sealed segments do not show what it covers. */
     synchronized Tombstone add(EvictedNames names) {
         return add(switch (names.kind()) {

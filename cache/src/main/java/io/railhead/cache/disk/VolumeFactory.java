@@ -37,8 +37,8 @@ record VolumeFactory(DiskConfig config, Opener opener, Shape shape) {
     DiskVolume open(String path) throws DiskRefusedException {
         BlockFile file = opened(path, config.bytesEach());
         try {
-            return new DiskVolume(file, new VolumeOpening(file, path, new SecureRandom())
-                    .open(layout(path, file)), config.tenants());
+            return new DiskVolume(file, opening(file, path).open(layout(path, file)),
+                    config.tenants());
         } catch (DiskRefusedException | RuntimeException | Error e) {
             file.close();
             throw e;
@@ -76,7 +76,7 @@ record VolumeFactory(DiskConfig config, Opener opener, Shape shape) {
         }
         try (BlockFile file = opened(path, 0)) {
             if (file.bytes() >= config.bytesEach()) {
-                new VolumeOpening(file, path, new SecureRandom()).check(layout(path, file));
+                opening(file, path).check(layout(path, file));
             }
             return "";
         } catch (DiskRefusedException e) {
@@ -84,6 +84,10 @@ record VolumeFactory(DiskConfig config, Opener opener, Shape shape) {
         } catch (RuntimeException | Error e) {
             return path + ": " + e;
         }
+    }
+
+    private VolumeOpening opening(BlockFile file, String path) {
+        return new VolumeOpening(file, path, new SecureRandom(), config.keys());
     }
 
     private BlockFile opened(String path, long bytes) throws DiskRefusedException {

@@ -26,18 +26,29 @@ final class VolumeOpening {
     private final String path;
     private final SecureRandom random;
 
+    private final @Nullable WrappingKeys keys;
+
     VolumeOpening(BlockFile file, String path, SecureRandom random) {
+        this(file, path, random, null);
+    }
+
+    /** @param keys null for no encryption */
+    VolumeOpening(BlockFile file, String path, SecureRandom random,
+            @Nullable WrappingKeys keys) {
         this.file = file;
         this.path = path;
         this.random = random;
+        this.keys = keys;
     }
 
     /**
      * A volume that can be used.
      *
      * @param ownedList closed with the volume
+     * @param keys null if the volume is not encrypted
      */
-    record Opened(Superblock superblock, TombstoneFile ownedList, List<Tombstone> evictions) {}
+    record Opened(Superblock superblock, TombstoneFile ownedList, List<Tombstone> evictions,
+            @Nullable TenantKeys keys) {}
 
     /** Opens the volume, or makes a new one in a blank file or in place of an unusable one. */
     Opened open(DiskLayout layout) throws DiskRefusedException {
@@ -62,17 +73,46 @@ final class VolumeOpening {
         if (dropped != null) {
             LOG.warn("{}: the pages on this disk are dropped, since {}", path, dropped);
         }
-        Superblock created = Superblock.create(layout, random);
+        Superblock created = Superblock.create(layout, random, keys);
+        TenantKeys tenantKeys = tenantKeys(created);
         TombstoneFile list = new TombstoneFile(file, created.volume());
         try {
-            // Before the superblock, which is never there without a list.
+            // Before the superblock, which is never there without them.
             list.create();
+            createKeys(memory, tenantKeys);
             write(memory, created);
         } catch (RuntimeException | Error e) {
             list.close();
             throw e;
         }
-        return new Opened(created, list, List.of());
+        return new Opened(created, list, List.of(), tenantKeys);
+    }
+
+    private @Nullable TenantKeys tenantKeys(Superblock superblock) {
+        return keys == null ? null : new TenantKeys(file, superblock, keys, random);
+    }
+
+    /** Overwrites the keys of an earlier volume: whatever they encrypted is erased. */
+    private void createKeys(Mapping memory, @Nullable TenantKeys tenantKeys) {
+        MemorySegment zeros = memory.segment().asSlice(0, DiskLayout.KEYS_BYTES).fill((byte) 0);
+        file.write(zeros, DiskLayout.KEYS_AT);
+        if (tenantKeys != null) {
+            tenantKeys.create();
+        }
+    }
+
+    private Opened opened(Superblock superblock, TombstoneFile list, List<Tombstone> evictions) {
+        TenantKeys tenantKeys = tenantKeys(superblock);
+        Wrapped wrapped = superblock.wrapped();
+        if (keys == null || tenantKeys == null || wrapped == null) {
+            return new Opened(superblock, list, evictions, null);
+        }
+        tenantKeys.read();
+        if (keys.isCurrent(wrapped, superblock.volume().bytes())) {
+            return new Opened(superblock, list, evictions, tenantKeys);
+        }
+        tenantKeys.wrapAnew();
+        return new Opened(superblock.wrapAnew(keys), list, evictions, tenantKeys);
     }
 
     /** Returns null if the list of evictions is damaged. */
@@ -81,7 +121,7 @@ final class VolumeOpening {
         try {
             List<Tombstone> evictions = list.read();
             if (evictions != null) {
-                return new Opened(superblock, list, evictions);
+                return opened(superblock, list, evictions);
             }
         } catch (RuntimeException | Error e) {
             list.close();
@@ -122,8 +162,23 @@ final class VolumeOpening {
             return new Found(null, null);
         }
         return found != null && found.layout().equals(layout)
-                ? new Found(found, null)
+                ? unlocked(found)
                 : new Found(null, reason(first, found));
+    }
+
+    private Found unlocked(Superblock found) {
+        if (keys == null) {
+            return found.wrapped() == null
+                    ? new Found(found, null)
+                    : new Found(null, "they are encrypted, and cache.disk.encrypt is off");
+        }
+        if (found.wrapped() == null) {
+            return new Found(null, "they are not encrypted, and cache.disk.encrypt is tenant");
+        }
+        Superblock usable = found.tryUnlock(keys);
+        return usable == null
+                ? new Found(null, "cache.disk.key_file holds another key")
+                : new Found(usable, null);
     }
 
     private static String reason(byte[] first, @Nullable Superblock found) {

@@ -10,9 +10,11 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -60,6 +62,7 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
     private final ConcurrentMap<String, TenantId> tenants = new ConcurrentHashMap<>();
     private final SegmentWriter segments;
     private final LinkedBlockingQueue<Write> writes = new LinkedBlockingQueue<>();
+    private final Queue<Runnable> commands = new ConcurrentLinkedQueue<>();
     /** All that wait, and the one under way. */
     private final Set<Write> unwritten = ConcurrentHashMap.newKeySet();
     private final EvictionLog evictions;
@@ -185,6 +188,24 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
         evictions.addEverything();
     }
 
+    /**
+     * Erases all that a tenant has, on the writing thread.
+     *
+     * @return whether its key is gone from the disk
+     */
+    CompletableFuture<Boolean> erase(String tenant) {
+        CompletableFuture<Boolean> done = new CompletableFuture<>();
+        commands.add(() -> {
+            TenantKeys keys = volume.keys;
+            boolean erased = keys != null && volume.isRecovered() && call(() -> {
+                segments.erase(tenant(tenant), keys);
+                return true;
+            });
+            done.complete(erased);
+        });
+        return done;
+    }
+
     private void writeEvictions() {
         try {
             evictions.run(() -> closing);
@@ -244,6 +265,10 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
         recover();
         try {
             while (!closing || !writes.isEmpty()) {
+                Runnable command = commands.poll();
+                if (command != null) {
+                    command.run();
+                }
                 Write next = writes.poll(100, TimeUnit.MILLISECONDS);
                 if (next != null) {
                     write(next);

@@ -4,6 +4,7 @@ import io.railhead.os.BlockFile;
 import io.railhead.os.Mapping;
 import java.lang.foreign.MemorySegment;
 import java.security.SecureRandom;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -23,6 +24,7 @@ final class VolumeRig implements AutoCloseable {
 
     final DiskVolume volume;
     final SegmentWriter writer;
+    final List<PageCipher.Context> encrypted = new ArrayList<>();
     private String tenant = "tenant";
     final EvictionLog log;
     /** The age of evictions. */
@@ -35,11 +37,20 @@ final class VolumeRig implements AutoCloseable {
 
     VolumeRig(BlockFile file, Map<String, DiskConfig.Share> tenants)
             throws DiskRefusedException {
+        this(file, tenants, null);
+    }
+
+    VolumeRig(BlockFile file, @Nullable WrappingKeys keys) throws DiskRefusedException {
+        this(file, Map.of(), keys);
+    }
+
+    private VolumeRig(BlockFile file, Map<String, DiskConfig.Share> tenants,
+            @Nullable WrappingKeys keys) throws DiskRefusedException {
         volume = new DiskVolume(file,
-                new VolumeOpening(file, "disk", new SecureRandom()).open(layout(SIZE, PAGE)),
+                new VolumeOpening(file, "disk", new SecureRandom(), keys).open(layout(SIZE, PAGE)),
                 tenants);
         volume.recover(() -> false);
-        writer = new SegmentWriter(volume, clock::get);
+        writer = new SegmentWriter(volume, clock::get, new Recording());
         log = new EvictionLog("disk", volume, () -> Long.MAX_VALUE, clock::get);
     }
 
@@ -94,6 +105,25 @@ final class VolumeRig implements AutoCloseable {
         crc.update(bytes);
         return writer.write(offered(number, (int) crc.getValue(), page.asSlice(0, bytes.length),
                 () -> true)) == null;
+    }
+
+    /** Notes what is encrypted, and how. */
+    private final class Recording extends PageCipher {
+        Recording() {
+            super(PAGE);
+        }
+
+        @Override
+        MemorySegment encrypt(Context context, List<MemorySegment> page) {
+            encrypted.add(context);
+            return super.encrypt(context, page);
+        }
+
+        @Override
+        byte[] encrypt(Context context, byte[] plain) {
+            encrypted.add(context);
+            return super.encrypt(context, plain);
+        }
     }
 
     /** Writes as another tenant from now on. */
