@@ -110,7 +110,9 @@ final class EvictionLog {
         } catch (RuntimeException | Error e) {
             LOG.error("{}: evictions could not be written, and are tried again", path, e);
         } finally {
-            stale |= !written;
+            if (!written) {
+                stale = true;
+            }
             for (Pending each : batch) {
                 each.done().complete(written);
             }

@@ -51,7 +51,25 @@ class PageCipher implements AutoCloseable {
     }
 
     /** The key, the place, and what the bytes are bound to. */
-    record Context(SecretKey key, Nonce nonce, byte[] bound) {}
+    static final class Context {
+        private final SecretKey key;
+        private final Nonce nonce;
+        private final byte[] bound;
+
+        Context(SecretKey key, Nonce nonce, byte[] bound) {
+            this.key = key;
+            this.nonce = nonce;
+            this.bound = bound.clone();
+        }
+
+        SecretKey key() {
+            return key;
+        }
+
+        Nonce nonce() {
+            return nonce;
+        }
+    }
 
     PageCipher(int pageBytes) {
         this.memory = Mapping.anonymous((long) pageBytes + DiskLayout.UNIT_BYTES);
@@ -120,7 +138,7 @@ class PageCipher implements AutoCloseable {
 
     private void init(int mode, Context context) throws GeneralSecurityException {
         cipher.init(mode, context.key(), context.nonce().spec());
-        cipher.updateAAD(context.bound());
+        cipher.updateAAD(context.bound);
     }
 
     @Override

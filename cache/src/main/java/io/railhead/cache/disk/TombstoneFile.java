@@ -68,15 +68,16 @@ final class TombstoneFile implements AutoCloseable {
     List<Tombstone> read() {
         Half zero = look(0);
         Half one = look(1);
-        Half found = one.generation > zero.generation ? one : zero;
+        int younger = one.generation > zero.generation ? 1 : 0;
+        Half found = younger == 1 ? one : zero;
         if (found.generation == 0 || found.damaged) {
             return null;
         }
-        half = found == zero ? 0 : 1;
+        half = younger;
         generation = found.generation;
         base = found.base;
         next = found.blocks;
-        Half other = found == zero ? one : zero;
+        Half other = younger == 1 ? zero : one;
         if (other.generation > 0) {
             // A crash came before this.
             zeroFirstBlock(1 - half);

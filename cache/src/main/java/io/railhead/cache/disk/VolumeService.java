@@ -315,15 +315,17 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
                 counters.count(NotKept.BROKEN);
                 return;
             }
-            NotKept[] refusal = new NotKept[1];
-            boolean done = call(() -> {
+            @Nullable
+            NotKept[] refusal = {NotKept.OVERTAKEN};
+            boolean _ = call(() -> {
                 refusal[0] = segments.write(write.offered());
                 return true;
             });
-            if (done && refusal[0] == null) {
+            NotKept reason = refusal[0];
+            if (reason == null) {
                 counters.writtenPages.increment();
             } else {
-                counters.count(done ? refusal[0] : NotKept.OVERTAKEN);
+                counters.count(reason);
             }
         } finally {
             finish(write);
