@@ -6,6 +6,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,6 +59,47 @@ public final class CacheControl {
         learning.forEach(id -> cache.invalidate(id, EvictionCause.ADMIN));
         index.covered(selection).forEach(key -> index.remove(key, EvictionCause.ADMIN));
         return new Held(objects.size(), bytes);
+    }
+
+    /** Returns whether disks hold what a tenant has under a key that can be erased. */
+    public boolean canErase() {
+        return cache.canErase();
+    }
+
+    /** Evicts the pages that were fetched for a tenant from memory. */
+    public Held evictTenant(String tenant) {
+        Set<ObjectId> objects = new HashSet<>();
+        long bytes = 0;
+        for (Set<PageKey> keys : index.keys()) {
+            for (PageKey key : keys) {
+                Page page = index.peek(key);
+                if (page != null && page.tenant().equals(tenant)) {
+                    objects.add(key.version().object());
+                    bytes += page.slotBytes();
+                    index.remove(key, EvictionCause.ADMIN);
+                }
+            }
+        }
+        return new Held(objects.size(), bytes);
+    }
+
+    /**
+     * Erases all that a tenant has on the disks. Memory must have given it up already.
+     *
+     * @return the disks on which it is not erased
+     */
+    public CompletableFuture<List<String>> eraseBelow(String tenant) {
+        return cache.eraseBelow(tenant);
+    }
+
+    /**
+     * Evicts the selection from the disks, whatever versions of it they have. Memory must have
+     * given them up already. From its return on nobody finds them there.
+     *
+     * @return the disks on which the eviction is not recorded, so that a restart could undo it
+     */
+    public CompletableFuture<List<String>> evictBelow(Selection selection) {
+        return cache.evictBelow(selection);
     }
 
     private static void addCovered(Selection selection, ObjectId id, Set<ObjectId> into) {

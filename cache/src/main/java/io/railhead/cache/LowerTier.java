@@ -2,6 +2,7 @@ package io.railhead.cache;
 
 import io.railhead.cache.FillException.Reason;
 import io.railhead.cache.disk.DiskTier;
+import io.railhead.cache.disk.EvictedNames;
 import io.railhead.cache.disk.EvictedPage;
 import io.railhead.cache.disk.PageTaker;
 import io.railhead.cache.disk.VersionName;
@@ -13,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.Function;
 import java.util.zip.CRC32C;
@@ -112,6 +114,11 @@ final class LowerTier {
 
     private record Evicted(PageKey key, Page page, VersionName version, Epochs epochs,
             LowerTier tier) implements EvictedPage {
+        @Override
+        public String tenant() {
+            return page.tenant();
+        }
+
         @Override
         public long index() {
             return key.index();
@@ -264,6 +271,40 @@ final class LowerTier {
                 sink.fail(new FillException(Reason.BACKEND_FAILED, "the fetch could not be sent",
                         e));
             }
+        }
+    }
+
+    /**
+     * Evicts objects by name, whose pages in memory are gone already.
+     *
+     * @return the disks on which the eviction is not recorded, so that a restart could undo it
+     */
+    CompletableFuture<List<String>> evict(Selection selection) {
+        return disk.evict(new EvictedNames(selection.bucket(), selection.name(),
+                switch (selection.kind()) {
+                    case KEY -> EvictedNames.Kind.KEY;
+                    case PREFIX -> EvictedNames.Kind.PREFIX;
+                }));
+    }
+
+    /** Returns whether tenants' keys can be erased. */
+    boolean canErase() {
+        return disk.isEncrypted();
+    }
+
+    /** Erases all that a tenant has; returns the disks on which it is not erased. */
+    CompletableFuture<List<String>> erase(String tenant) {
+        return disk.erase(tenant);
+    }
+
+    /**
+     * Evicts all versions of an object that was written, whose pages in memory are gone already.
+     */
+    void evictWritten(ObjectId id) {
+        removals.incrementAndGet(Writes.stripe(id));
+        VersionName name = name(new ObjectVersion(id, "", "", 0));
+        if (name != null) {
+            disk.evictWritten(name);
         }
     }
 

@@ -9,6 +9,7 @@ import io.railhead.cache.memory.PageSlice;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -201,6 +202,8 @@ public final class ObjectCache implements AutoCloseable {
         index.removeAll(version, EvictionCause.CORRUPT);
         if (lower != null) {
             lower.forget(version);
+            // After a restart, too: nobody knows then that these bytes were refuted.
+            lower.evictWritten(version.object());
         }
     }
 
@@ -308,6 +311,36 @@ public final class ObjectCache implements AutoCloseable {
 
     /** Evicts an object under every account: the store may show one object to several. */
     private void evictEverywhere(ObjectId id, EvictionCause cause) {
+        evictEverywhereInMemory(id, cause);
+        if (lower != null) {
+            lowerSweeper.execute(() -> lower.evictWritten(id));
+        }
+    }
+
+    /**
+     * Evicts objects by name from the lower tier, whatever versions of them it has. Memory has
+     * given them up already.
+     *
+     * @return the disks on which the eviction is not recorded, so that a restart could undo it
+     */
+    CompletableFuture<List<String>> evictBelow(Selection selection) {
+        return lower == null
+                ? CompletableFuture.completedFuture(List.of())
+                : lower.evict(selection);
+    }
+
+    boolean canErase() {
+        return lower != null && lower.canErase();
+    }
+
+    /** Erases all that a tenant has in the lower tier. */
+    CompletableFuture<List<String>> eraseBelow(String tenant) {
+        return lower == null
+                ? CompletableFuture.completedFuture(List.of())
+                : lower.erase(tenant);
+    }
+
+    private void evictEverywhereInMemory(ObjectId id, EvictionCause cause) {
         evictWritten(id, cause);
         for (String namespace : namespaces) {
             if (!namespace.equals(id.namespace())) {

@@ -147,14 +147,14 @@ final class PageIndex {
         return corrupt.counts();
     }
 
-    /** Returns live sets of keys; a page that is being pinned may be missing. */
+    /** Returns live sets of keys, pinned ones first; a page that is being pinned may be missing. */
     List<Set<PageKey>> keys() {
         List<Set<PageKey>> keys = new ArrayList<>();
+        keys.add(pinned.keySet());
         for (TenantPartition tenantPartition : tenantPartitions.all()) {
             keys.add(tenantPartition.keys());
             keys.add(tenantPartition.unreadKeys());
         }
-        keys.add(pinned.keySet());
         return keys;
     }
 
@@ -214,6 +214,7 @@ final class PageIndex {
 
     /** @param tenant the tenant that the page was fetched for */
     void put(PageKey key, Page ownedPage, String tenant) {
+        ownedPage.fetchedFor(tenant);
         TenantPartition tenantPartition = tenantPartitions.of(tenant);
         List<Selection> seen = pins.selections();
         if (seen.isEmpty() || !tryPin(key, ownedPage, tenantPartition)) {

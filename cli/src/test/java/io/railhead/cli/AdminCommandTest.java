@@ -86,6 +86,7 @@ class AdminCommandTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
+            "erase team-a            | erase {\"tenant\":\"team-a\"}",
             "evict s3://b/a/k        | evict {\"bucket\":\"b\",\"key\":\"a/k\"}",
             "evict s3://b/a/ -r      | evict {\"bucket\":\"b\",\"prefix\":\"a/\"}",
             "pin s3://b              | pin {\"bucket\":\"b\",\"prefix\":\"\"}",

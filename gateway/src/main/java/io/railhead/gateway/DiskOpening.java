@@ -53,7 +53,16 @@ final class DiskOpening {
         return new DiskConfig(disk.paths(), disk.size().bytes(), disk.writesPerDay().bytes(),
                 disk.minObject().bytes(), (int) cache.page().bytes(),
                 Math.max(cache.page().bytes(), Math.min(MOST_QUEUED_BYTES, fills / QUEUED_PART)),
-                DiskConfig.HANGS);
+                DiskConfig.HANGS, shares(disk), disk.keys());
+    }
+
+    private static Map<String, DiskConfig.Share> shares(Disk disk) {
+        double all = (double) disk.size().bytes() * disk.paths().size();
+        Map<String, DiskConfig.Share> shares = new HashMap<>();
+        disk.tenants()
+                .forEach((tenant, quota) -> shares.put(tenant,
+                        new DiskConfig.Share(quota.quotaBytes() / all, quota.floorBytes() / all)));
+        return shares;
     }
 
     /**

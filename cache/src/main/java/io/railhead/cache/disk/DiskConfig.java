@@ -2,6 +2,8 @@ package io.railhead.cache.disk;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The configuration of the disk tier.
@@ -13,15 +15,41 @@ import java.util.List;
  * @param pageBytes the length of the longest page
  * @param queueBytes the most memory that pages waiting for the disk may keep in use
  * @param hangs the time after which a call of the disk counts as hanging
+ * @param tenants those that have a quota or a floor
+ * @param keys wrap the tenants' keys; null for no encryption
  */
 public record DiskConfig(List<String> paths, long bytesEach, long bytesPerDay, long minObjectBytes,
-        int pageBytes, long queueBytes, Duration hangs) {
+        int pageBytes, long queueBytes, Duration hangs, Map<String, Share> tenants,
+        @Nullable WrappingKeys keys) {
     public static final Duration HANGS = Duration.ofSeconds(1);
 
     /** A disk's size is a multiple of it. */
     public static final int UNIT_BYTES = DiskLayout.UNIT_BYTES;
 
+    /**
+     * A tenant's part of each disk, from 0 to 1.
+     *
+     * @param quota the most that it may have: beyond, its own oldest pages go
+     * @param floor what other tenants' pages cannot drop
+     */
+    public record Share(double quota, double floor) {
+        public Share {
+            if (!(floor >= 0 && floor <= quota)) {
+                throw new IllegalArgumentException(
+                        "0 <= floor <= quota: " + floor + ", " + quota);
+            }
+        }
+    }
+
+    /** A configuration without rules for tenants. */
+    public DiskConfig(List<String> paths, long bytesEach, long bytesPerDay, long minObjectBytes,
+            int pageBytes, long queueBytes, Duration hangs) {
+        this(paths, bytesEach, bytesPerDay, minObjectBytes, pageBytes, queueBytes, hangs,
+                Map.of(), null);
+    }
+
     public DiskConfig {
+        tenants = Map.copyOf(tenants);
         paths = List.copyOf(paths);
         if (paths.isEmpty()) {
             throw new IllegalArgumentException("paths must not be empty");

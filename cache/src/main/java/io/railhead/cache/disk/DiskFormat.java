@@ -170,7 +170,7 @@ public final class DiskFormat implements AutoCloseable {
             file.write(zeros, file.bytes() - Signatures.BYTES);
             file.write(zeros, 0);
             file.sync();
-            Superblock _ = new VolumeOpening(file, path, new SecureRandom()).open(layout);
+            new VolumeOpening(file, path, new SecureRandom()).open(layout).ownedList().close();
             return content();
         } catch (OsException | IllegalArgumentException e) {
             throw new DiskRefusedException(path + ": " + e.getMessage(), e);

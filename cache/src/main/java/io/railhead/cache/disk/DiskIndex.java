@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import io.railhead.os.Mapping;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -111,10 +112,15 @@ final class DiskIndex implements AutoCloseable {
 
     /** Removes all pages in a range of units; reads the whole index. */
     void removeUnits(long from, long to) {
+        removeIf(unit -> unit >= from && unit < to);
+    }
+
+    /** Removes all pages whose first unit is such; reads the whole index. */
+    void removeIf(LongPredicate removed) {
         for (Shard shard : shards) {
             long slot = 0;
             while (slot >= 0) {
-                slot = shard.removeUnits(from, to, slot);
+                slot = shard.removeIf(removed, slot);
             }
         }
     }
@@ -249,12 +255,12 @@ final class DiskIndex implements AutoCloseable {
          *
          * @return where to go on; -1 at the end
          */
-        synchronized long removeUnits(long from, long to, long start) {
+        synchronized long removeIf(LongPredicate removed, long start) {
             long slot = start;
             long end = Math.min(slots, start + SLOTS_AT_ONCE);
             while (!closed && slot < end) {
                 long unit = Integer.toUnsignedLong(entries.get(JAVA_INT, slot * ENTRY_BYTES + 16));
-                if (!isEmpty(slot) && unit >= from && unit < to) {
+                if (!isEmpty(slot) && removed.test(unit)) {
                     // Another entry may have moved here: the slot is looked at again.
                     empty(slot);
                 } else {

@@ -6,8 +6,8 @@ import io.railhead.os.BlockFile;
  * The division of one file or device.
  *
  * <pre>
- *   0           4 KiB          1 MiB                                       last 4 KiB
- *   │ superblock │ tombstones   │ segment 0 │ segment 1 │ …        (rest)  │ superblock │
+ *   0           4 KiB  132 KiB      1 MiB                                       last 4 KiB
+ *   │ superblock │ keys │ tombstones │ segment 0 │ segment 1 │ …        (rest)  │ superblock │
  *
  *   segment:    │ pages, packed in units of 4 KiB                │ footer │
  * </pre>
@@ -18,8 +18,10 @@ import io.railhead.os.BlockFile;
 record DiskLayout(long volumeBytes, long segmentBytes, int footerBytes, int pageBytes) {
     static final int UNIT_BYTES = BlockFile.BLOCK_BYTES;
     static final long SEGMENTS_AT = 1 << 20;
-    static final int TOMBSTONES_AT = UNIT_BYTES;
-    static final int TOMBSTONE_BYTES = (int) SEGMENTS_AT - UNIT_BYTES;
+    static final int KEYS_AT = UNIT_BYTES;
+    static final int KEYS_BYTES = 128 << 10;
+    static final int TOMBSTONES_AT = KEYS_AT + KEYS_BYTES;
+    static final int TOMBSTONE_BYTES = (int) SEGMENTS_AT - TOMBSTONES_AT;
     /** Fewer would leave the writer without a segment that it may reuse. */
     private static final int FEWEST_SEGMENTS = 2;
     private static final long SEGMENT_BYTES = 64L << 20;

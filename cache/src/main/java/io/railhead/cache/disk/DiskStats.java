@@ -18,13 +18,14 @@ import java.util.Map;
  * @param corruptPages pages whose bytes were not those that were written, and that were dropped
  * @param errors failed calls
  * @param hangs calls that took too long
+ * @param tenantBytes what the tenants have that have a rule
  * @param notKept pages that memory gave up and that were not written, by reason
  */
 public record DiskStats(int volumes, int brokenVolumes, int recoveringVolumes,
         int refusedVolumes, long capacityBytes, long budgetBytes, long pages, long heldBytes,
         long indexBytes, long queuedBytes, long readPages, long readBytes,
         long writtenPages, long writtenBytes, long corruptPages, long errors, long hangs,
-        Map<NotKept, Long> notKept) {
+        Map<String, Long> tenantBytes, Map<NotKept, Long> notKept) {
 
     /** A reason for not writing a page. */
     public enum NotKept {
@@ -38,6 +39,10 @@ public record DiskStats(int volumes, int brokenVolumes, int recoveringVolumes,
         BUDGET,
         /** Too many pages wait: the disk is slow. */
         QUEUE,
+        /**
+         * The page's tenant has no segment: too many write at once, or others' floors leave none.
+         */
+        TENANTS,
         /** The disk fails or hangs. */
         BROKEN,
         /** The disk's old content is not all known yet. */
@@ -47,6 +52,7 @@ public record DiskStats(int volumes, int brokenVolumes, int recoveringVolumes,
     }
 
     public DiskStats {
+        tenantBytes = Map.copyOf(tenantBytes);
         notKept = Map.copyOf(notKept);
     }
 }

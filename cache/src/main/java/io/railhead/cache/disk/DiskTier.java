@@ -5,8 +5,11 @@ import io.railhead.cache.memory.PageSlice;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -17,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -54,6 +58,8 @@ public final class DiskTier implements AutoCloseable {
     private final Map<String, String> refusals = new ConcurrentHashMap<>();
     private final WriteBudget budget;
     private boolean closed;
+    /** Evictions while some volume was being opened; under this tier's lock. */
+    private final EarlyEvictions early = new EarlyEvictions();
     private volatile SeenBefore seen = new SeenBefore(0);
     private final ScheduledExecutorService watch = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("railhead-disk-watch").factory());
@@ -134,7 +140,13 @@ public final class DiskTier implements AutoCloseable {
             LOG.error("The disk tier goes on without {}", path, e);
             refusals.put(path, path + ": " + e);
         } finally {
-            opening.decrementAndGet();
+            opened();
+        }
+    }
+
+    private synchronized void opened() {
+        if (opening.decrementAndGet() == 0) {
+            early.clear();
         }
     }
 
@@ -171,6 +183,7 @@ public final class DiskTier implements AutoCloseable {
                 .mapToLong(each -> each.volume().layout.pages())
                 .sum());
         ownedVolume.start();
+        early.applyTo(ownedVolume);
         volumes = open;
         return true;
     }
@@ -213,7 +226,7 @@ public final class DiskTier implements AutoCloseable {
         /** Returns the number of a volume that holds the page; {@link #NOBODY}. */
         public int holder(long page) {
             for (int i = 0; i < digests.size(); i++) {
-                if (open.get(i).holds(digests.get(i).page(page))) {
+                if (open.get(i).holds(digests.get(i), digests.get(i).page(page))) {
                     return open.get(i).place();
                 }
             }
@@ -275,9 +288,11 @@ public final class DiskTier implements AutoCloseable {
             return opening.get() > 0 ? NotKept.RECOVERING : NotKept.BROKEN;
         }
         VolumeService volume = open.get(homeOf(version, open.size()));
+        // While the caller keeps removers of the page waiting.
+        long evictions = volume.evictions();
         VersionName.Digest digest = volume.digest(version);
         PageIdentity identity = digest.page(page.index());
-        if (volume.find(identity) != null) {
+        if (volume.find(digest, identity) != null) {
             return NotKept.HELD;
         }
         boolean again = seen.again(identity);
@@ -285,7 +300,7 @@ public final class DiskTier implements AutoCloseable {
         if (refusal != null) {
             return refusal;
         }
-        if (volume.isFull()) {
+        if (volume.isFullFor(page.tenant())) {
             if (!again && chance > 0) {
                 return NotKept.ONCE;
             }
@@ -293,7 +308,7 @@ public final class DiskTier implements AutoCloseable {
                 return NotKept.BUDGET;
             }
         }
-        return queue(page, volume, digest);
+        return queue(page, volume, digest, evictions);
     }
 
     /** Returns how many bytes of pages more may wait to be written now. */
@@ -302,7 +317,7 @@ public final class DiskTier implements AutoCloseable {
     }
 
     private @Nullable NotKept queue(EvictedPage page, VolumeService volume,
-            VersionName.Digest digest) {
+            VersionName.Digest digest, long evictions) {
         int bytes = page.slotBytes();
         if (counters.queuedBytes.addAndGet(bytes) > config.queueBytes()) {
             counters.queuedBytes.addAndGet(-bytes);
@@ -313,7 +328,7 @@ public final class DiskTier implements AutoCloseable {
             counters.queuedBytes.addAndGet(-bytes);
             return NotKept.OVERTAKEN;
         }
-        volume.write(page, slice, digest);
+        volume.write(page, slice, digest, evictions);
         return null;
     }
 
@@ -331,6 +346,75 @@ public final class DiskTier implements AutoCloseable {
                 }
             }
         }
+    }
+
+    /**
+     * Evicts by name, whatever versions of the objects are on disk: on its return none is found.
+     *
+     * @return the disks on which the eviction is not recorded, so that a restart could undo it
+     */
+    public CompletableFuture<List<String>> evict(EvictedNames names) {
+        return evict(names, volume -> true);
+    }
+
+    /**
+     * Evicts an object that was written, in the background, where some version of it may be on
+     * disk.
+     */
+    public void evictWritten(VersionName anyVersion) {
+        CompletableFuture<List<String>> _ = evict(
+                new EvictedNames(anyVersion.bucket(), anyVersion.key(), EvictedNames.Kind.KEY),
+                volume -> volume.volume().mayHave(volume.digest(anyVersion)));
+    }
+
+    private CompletableFuture<List<String>> evict(EvictedNames names,
+            Predicate<VolumeService> where) {
+        List<VolumeService> open;
+        synchronized (this) {
+            if (opening.get() > 0) {
+                early.add(names);
+            }
+            open = volumes;
+        }
+        Set<String> missing = ConcurrentHashMap.newKeySet();
+        missing.addAll(config.paths());
+        List<CompletableFuture<Boolean>> records = new ArrayList<>();
+        for (VolumeService volume : open) {
+            if (where.test(volume)) {
+                records.add(volume.evict(names).whenComplete((recorded, _) -> {
+                    if (Boolean.TRUE.equals(recorded)) {
+                        missing.remove(volume.path());
+                    }
+                }));
+            }
+        }
+        return CompletableFuture.allOf(records.toArray(CompletableFuture<?>[]::new))
+                .thenApply(_ -> missing.stream().sorted().toList());
+    }
+
+    /** Returns whether each tenant's pages are encrypted by a key that can be erased. */
+    public boolean isEncrypted() {
+        return config.keys() != null;
+    }
+
+    /**
+     * Erases all that a tenant has on disk, by erasing its keys. Memory must have given its pages up
+     * already.
+     *
+     * @return the disks on which it is not erased
+     */
+    public CompletableFuture<List<String>> erase(String tenant) {
+        Set<String> missing = ConcurrentHashMap.newKeySet();
+        missing.addAll(config.paths());
+        return CompletableFuture
+                .allOf(volumes.stream()
+                        .map(volume -> volume.erase(tenant).thenAccept(erased -> {
+                            if (erased) {
+                                missing.remove(volume.path());
+                            }
+                        }))
+                        .toArray(CompletableFuture<?>[]::new))
+                .thenApply(_ -> missing.stream().sorted().toList());
     }
 
     /** Returns whether no volume is being opened, and the old content of all is known. */
@@ -381,6 +465,8 @@ public final class DiskTier implements AutoCloseable {
         int broken = 0;
         int recovering = 0;
         int unopened = opening.get();
+        Map<String, Long> tenants = new HashMap<>();
+        config.tenants().keySet().forEach(tenant -> tenants.put(tenant, 0L));
         List<VolumeService> open = volumes;
         for (VolumeService service : open) {
             DiskVolume volume = service.volume();
@@ -392,13 +478,15 @@ public final class DiskTier implements AutoCloseable {
             corrupt += volume.corrupt.sum();
             broken += service.isBroken() ? 1 : 0;
             recovering += volume.isRecovered() ? 0 : 1;
+            tenants.replaceAll((tenant, bytes) -> bytes
+                    + volume.shares.count(service.tenant(tenant)) * volume.layout.segmentBytes());
         }
         return new DiskStats(open.size() + unopened, broken, recovering + unopened,
                 refusals.size(), capacity, config.bytesPerDay(), pages, held, index,
                 counters.queuedBytes.get(), counters.readPages.sum(),
                 counters.readBytes.sum(),
                 counters.writtenPages.sum(), written, corrupt, counters.errors.sum(),
-                counters.hangs.sum(), counters.notKept());
+                counters.hangs.sum(), tenants, counters.notKept());
     }
 
     /**

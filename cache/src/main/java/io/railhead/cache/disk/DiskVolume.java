@@ -2,6 +2,7 @@ package io.railhead.cache.disk;
 
 import io.railhead.cache.disk.DiskIndex.Place;
 import io.railhead.cache.disk.SegmentFooter.Entry;
+import io.railhead.cache.disk.Tombstones.Tombstone;
 import io.railhead.os.BlockFile;
 import io.railhead.os.Mapping;
 import io.railhead.os.OsException;
@@ -10,20 +11,28 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import java.util.zip.CRC32C;
+import javax.crypto.SecretKey;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +42,9 @@ import org.jspecify.annotations.Nullable;
  * start, then the {@link SegmentWriter}. A place is good while its segment's sequence is the one
  * that the index has. The sequence is taken away before the segment is written anew, and looked at
  * again after a read. Whatever happens besides, bytes whose CRC32C differs are never given out.
+ *
+ * <p> A page that an eviction by name covers is not found. Evictions and changes of the open
+ * segments come one at a time; the lock for that is held for no call of the disk.
  */
 final class DiskVolume implements AutoCloseable {
     /** A segment with a footer that could not be read: left as it is until a restart. */
@@ -51,8 +63,19 @@ final class DiskVolume implements AutoCloseable {
     final DiskLayout layout;
     final DiskIndex index;
     final HeldNames names;
+    final Tombstones tombstones;
+    final SegmentShares shares;
+    /** Null if the volume is not encrypted. */
+    final @Nullable TenantKeys keys;
+    /** The epochs in which segments were opened. */
+    private final AtomicIntegerArray epochs;
+    private final Queue<PageCipher> ciphers = new ConcurrentLinkedQueue<>();
+    final TombstoneFile tombstoneFile;
     final LongAdder corrupt = new LongAdder();
     private final AtomicLongArray sequences;
+    /** Of sealed segments the number of the last eviction that their pages have survived. */
+    private final AtomicLongArray stamps;
+    private final Set<OpenSegment> open = new HashSet<>();
     private volatile boolean recovered;
     private volatile boolean full;
     private volatile int unreadable;
@@ -66,14 +89,44 @@ final class DiskVolume implements AutoCloseable {
         CORRUPT
     }
 
-    /** @param ownedFile closed with the volume */
-    DiskVolume(BlockFile ownedFile, Superblock superblock) {
+    /**
+     * @param ownedFile closed with the volume
+     * @param tenants those that have a rule
+     */
+    DiskVolume(BlockFile ownedFile, VolumeOpening.Opened opened,
+            Map<String, DiskConfig.Share> tenants) {
         this.file = ownedFile;
-        this.superblock = superblock;
+        this.superblock = opened.superblock();
+        this.tombstoneFile = opened.ownedList();
+        this.keys = opened.keys();
+        this.tombstones = new Tombstones(superblock.secret().bytes(), superblock.epoch(),
+                opened.evictions(), System::nanoTime);
         this.layout = superblock.layout();
         this.index = new DiskIndex(layout.pages());
         this.names = new HeldNames(layout.pages());
         this.sequences = new AtomicLongArray(layout.segments());
+        this.stamps = new AtomicLongArray(layout.segments());
+        this.epochs = new AtomicIntegerArray(keys == null ? 0 : layout.segments());
+        Map<TenantId, SegmentShares.Limits> rules = new HashMap<>();
+        tenants.forEach((tenant, share) -> rules.put(tenant(tenant), limits(share)));
+        this.shares = new SegmentShares(layout.segments(), rules);
+    }
+
+    TenantId tenant(String name) {
+        return TenantId.of(name, superblock.secret().bytes());
+    }
+
+    private SegmentShares.Limits limits(DiskConfig.Share share) {
+        int all = layout.segments();
+        // Rounded so that floors together are never more than there is.
+        return new SegmentShares.Limits(
+                share.quota() >= 1 ? Integer.MAX_VALUE : Math.max(1, (int) (share.quota() * all)),
+                (int) (share.floor() * all));
+    }
+
+    /** Returns whether every further page of the tenant drops others. */
+    boolean isFullFor(TenantId tenant) {
+        return full || shares.isAtQuota(tenant);
     }
 
     /** Returns whether all segments are known, so that the oldest can be reused. */
@@ -86,9 +139,12 @@ final class DiskVolume implements AutoCloseable {
         return full;
     }
 
-    /** Notes that a segment with pages is reused. */
+    /**
+     * Notes that a segment with pages is reused: by a tenant at its quota before the disk is full.
+     */
     void reused() {
-        full = true;
+        full = full || index.isFull() || IntStream.range(0, layout.segments())
+                .noneMatch(segment -> sequences.get(segment) == 0);
     }
 
     long sequence(int segment) {
@@ -99,10 +155,90 @@ final class DiskVolume implements AutoCloseable {
         sequences.set(segment, sequence);
     }
 
+    /** Sets the number of the last eviction that the segment's pages have survived. */
+    void stamp(int segment, long stamp) {
+        stamps.set(segment, stamp);
+    }
+
+    /** Begins a segment, which no eviction misses from now on. */
+    synchronized OpenSegment begin(int segment, long sequence, TenantId tenant) {
+        OpenSegment begun = new OpenSegment(this, segment, sequence, tenant,
+                tombstones.number());
+        // Before the sequence: who sees that sees all of these.
+        shares.owns(segment, tenant);
+        epoch(segment, superblock.epoch());
+        // What is evicted is removed from it.
+        stamps.set(segment, Long.MAX_VALUE);
+        sequences.set(segment, sequence);
+        open.add(begun);
+        return begun;
+    }
+
+    private void epoch(int segment, long epoch) {
+        if (keys != null) {
+            epochs.set(segment, (int) epoch);
+        }
+    }
+
+    /** Returns the units that a page takes: under encryption its tag follows it. */
+    int unitsOf(int length) {
+        return DiskLayout.unitsOf(keys == null ? length : length + PageCipher.TAG_BYTES);
+    }
+
+    /** Gives a segment up that has no pages. */
+    void free(int segment) {
+        sequences.set(segment, 0);
+        shares.owns(segment, null);
+    }
+
+    synchronized OpenSegment.Sealed end(OpenSegment segment) {
+        open.remove(segment);
+        return segment.seal();
+    }
+
+    /** Evicts pages by name: on its return none is found, until a restart at least. */
+    synchronized Tombstone evict(EvictedNames names) {
+        Tombstone tombstone = tombstones.add(names);
+        open.forEach(each -> each.evict(names, tombstone.number()));
+        return tombstone;
+    }
+
+    /**
+     * Returns the lowest number of an eviction that all segments' pages have survived; 0 if not all
+     * are known.
+     */
+    long lowestStamp() {
+        if (!recovered || unreadable > 0) {
+            return 0;
+        }
+        long lowest = Long.MAX_VALUE;
+        for (int segment = 0; segment < layout.segments(); segment++) {
+            if (sequences.get(segment) != 0) {
+                lowest = Math.min(lowest, stamps.get(segment));
+            }
+        }
+        return lowest;
+    }
+
+    /** Returns a page's place, unless it was evicted by name. */
+    @Nullable
+    Place find(VersionName.Digest version, PageIdentity identity) {
+        Place place = find(identity);
+        return place == null
+                || tombstones.lastOver(version.name()) > stamps.get(segmentOf(place))
+                        ? null
+                        : place;
+    }
+
     @Nullable
     Place find(PageIdentity identity) {
         Place place = index.find(identity);
         return place == null || !isGood(place) ? null : place;
+    }
+
+    /** Returns whether pages of the object may be here: false is certain. */
+    boolean mayHave(VersionName.Digest object) {
+        return !recovered || unreadable > 0 || names.mayHold(object.objectHash());
     }
 
     private int segmentOf(Place place) {
@@ -118,29 +254,81 @@ final class DiskVolume implements AutoCloseable {
      * Throws {@link OsException} if the disk fails.
      */
     Outcome read(PageIdentity identity, Place place, List<MemorySegment> into) {
-        long unit = Integer.toUnsignedLong(place.unit());
-        long at = layout.unitAt((int) (unit / layout.unitsPerSegment()),
-                (int) (unit % layout.unitsPerSegment()));
+        boolean whole = keys == null
+                ? readPlain(place, into)
+                : tryReadEncrypted(identity, place, into, keys);
         CRC32C crc = new CRC32C();
         long left = place.length();
         for (MemorySegment part : into) {
-            file.read(part, at);
-            at += part.byteSize();
             long used = Math.min(left, part.byteSize());
-            crc.update(part.asSlice(0, used).asByteBuffer());
+            if (whole) {
+                crc.update(part.asSlice(0, used).asByteBuffer());
+            }
             part.asSlice(used).fill((byte) 0);
             left -= used;
         }
         if (!isGood(place)) {
             return Outcome.GONE;
         }
-        if ((int) crc.getValue() == place.crc()) {
+        if (whole && (int) crc.getValue() == place.crc()) {
             return Outcome.RIGHT;
         }
         if (index.remove(identity, place.unit())) {
             corrupt.increment();
         }
         return Outcome.CORRUPT;
+    }
+
+    private long at(Place place) {
+        return layout.unitAt(segmentOf(place), unitOf(place));
+    }
+
+    private int unitOf(Place place) {
+        return (int) (Integer.toUnsignedLong(place.unit()) % layout.unitsPerSegment());
+    }
+
+    private boolean readPlain(Place place, List<MemorySegment> into) {
+        long at = at(place);
+        for (MemorySegment part : into) {
+            file.read(part, at);
+            at += part.byteSize();
+        }
+        return true;
+    }
+
+    private boolean tryReadEncrypted(PageIdentity identity, Place place, List<MemorySegment> into,
+            TenantKeys tenantKeys) {
+        int segment = segmentOf(place);
+        long sequence = sequences.get(segment);
+        TenantId tenant = shares.owner(segment);
+        SecretKey key = tenant == null ? null : tenantKeys.find(tenant);
+        if (key == null || (int) sequence != place.sequence()) {
+            return false;
+        }
+        PageCipher cipher = cipher();
+        try {
+            file.read(cipher.encrypted(unitsOf(place.length())), at(place));
+            return cipher.tryDecrypt(context(key, epochs.get(segment) & 0xffffffffL, sequence,
+                    new Entry(identity, 0, unitOf(place), place.length(), 0)), place.length(),
+                    into);
+        } finally {
+            ciphers.add(cipher);
+        }
+    }
+
+    /** Returns how a page is encrypted: its bytes are bound to its identity and length. */
+    static PageCipher.Context context(SecretKey key, long epoch, long sequence, Entry page) {
+        return new PageCipher.Context(key, new PageCipher.Nonce(epoch, sequence, page.unit()),
+                ByteBuffer.allocate(2 * Long.BYTES + Integer.BYTES)
+                        .putLong(page.identity().high())
+                        .putLong(page.identity().low())
+                        .putInt(page.length())
+                        .array());
+    }
+
+    private PageCipher cipher() {
+        PageCipher idle = ciphers.poll();
+        return idle == null ? new PageCipher(layout.pageBytes()) : idle;
     }
 
     /**
@@ -204,6 +392,9 @@ final class DiskVolume implements AutoCloseable {
             if (footer == null) {
                 return 0;
             }
+            stamps.set(segment, footer.stamp());
+            shares.owns(segment, footer.tenant());
+            epoch(segment, footer.epoch());
             sequences.set(segment, footer.sequence());
             adopt(segment, footer);
             return 1;
@@ -293,13 +484,39 @@ final class DiskVolume implements AutoCloseable {
                     (long) DiskLayout.unitsOf(length) * DiskLayout.UNIT_BYTES - first),
                     layout.footerAt(segment) + first);
         }
-        return SegmentFooter.decode(bytes, superblock.volume(), layout);
+        return decode(bytes);
+    }
+
+    private @Nullable SegmentFooter decode(ByteBuffer bytes) {
+        TenantKeys known = keys;
+        if (known == null) {
+            return SegmentFooter.decode(bytes, superblock.volume(), layout, null);
+        }
+        PageCipher cipher = cipher();
+        try {
+            return SegmentFooter.decode(bytes, superblock.volume(), layout,
+                    new SegmentFooter.Unlocking() {
+                        @Override
+                        public @Nullable SecretKey key(TenantId tenant) {
+                            return known.find(tenant);
+                        }
+
+                        @Override
+                        public PageCipher cipher() {
+                            return cipher;
+                        }
+                    });
+        } finally {
+            ciphers.add(cipher);
+        }
     }
 
     @Override
     public void close() {
         index.close();
         names.close();
+        ciphers.forEach(PageCipher::close);
+        tombstoneFile.close();
         file.close();
     }
 }

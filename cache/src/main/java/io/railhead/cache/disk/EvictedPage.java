@@ -7,6 +7,9 @@ import org.jspecify.annotations.Nullable;
 public interface EvictedPage {
     VersionName version();
 
+    /** Returns the tenant that it was fetched for. */
+    String tenant();
+
     /** Returns the page's number in its object. */
     long index();
 

@@ -33,7 +33,7 @@ final class RunRead {
     interface Disk {
         /** Returns a page's place; null if it is not there or the disk must be left alone. */
         @Nullable
-        Place find(PageIdentity identity);
+        Place find(VersionName.Digest version, PageIdentity identity);
 
         /**
          * Reads a page into memory of whole units; false if it cannot be had, which is counted.
@@ -78,7 +78,7 @@ final class RunRead {
         boolean right = true;
         for (int done = 0; right && done < count; done++) {
             PageIdentity identity = version.page(first + done);
-            Place place = disk.find(identity);
+            Place place = disk.find(version, identity);
             LentMemory room = place == null ? null : taker.room();
             right = place != null && room != null && tryRead(disk, identity, place, room);
             if (right && place != null) {

@@ -1,114 +1,134 @@
 package io.railhead.cache.disk;
 
+import io.railhead.cache.disk.DiskStats.NotKept;
 import io.railhead.cache.disk.SegmentFooter.Entry;
 import io.railhead.os.Mapping;
 import io.railhead.os.OsException;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
-import java.util.HashSet;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
+import javax.crypto.SecretKey;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The open segment of a volume, into which pages are written one behind the other. When it is full
- * its footer is written, and the oldest segment is opened next. Where the index is full before the
- * disk, that is the oldest segment with pages. One thread.
+ * The open segments of a volume, one for each tenant that writes, into which its pages are written
+ * one behind the other. When one is full its footer is written, and {@link SegmentShares} choose
+ * the next. Where the index is full before the disk, that is one with pages. One thread.
+ *
+ * <p> No segment has pages of two tenants, nor bytes of another one behind its pages. So tenants
+ * with little to write use up segments: their number is bounded, and one more tenant must wait
+ * until another has not written for a while.
  *
  * <p> Order on the disk: the old footer is zeroed and flushed before a page is overwritten that it
  * names. Its pages are found until then, so a disk that cannot be written keeps all it holds. Pages
  * are not flushed before the new footer: their sums tell.
  */
-final class SegmentWriter implements AutoCloseable {
-    private static final int NONE = -1;
+final class SegmentWriter implements SegmentShares.Segments, AutoCloseable {
+    private static final int MOST_OPEN = 64;
+    /** A tenant that has not written for so long gives its open segment up to another one. */
+    static final Duration IDLE = Duration.ofSeconds(60);
+    private static final int ZEROS_BYTES = 1 << 20;
 
     final LongAdder writtenBytes = new LongAdder();
     final LongAdder sealed = new LongAdder();
     private final DiskVolume volume;
     private final DiskLayout layout;
+    private final LongSupplier nanoClock;
     private final Mapping memory;
     private final MemorySegment footer;
     private final MemorySegment lastUnit;
-    private final List<Entry> entries = new ArrayList<>();
-    /** The hashes of the open segment's objects. */
-    private final Set<Long> objects = new HashSet<>();
+    private final MemorySegment zeros;
+    private final int mostOpen;
+    private final PageCipher cipher;
     /** Segments that could not be opened: tried again after all others. */
     private final BitSet failed = new BitSet();
-    private int segment = NONE;
-    private long sequence;
+    /** The evictions' numbers when tenants were erased. */
+    private final Map<TenantId, Long> erased = new HashMap<>();
+    private final BitSet inUse = new BitSet();
+    /** Never used again in this epoch, whatever becomes of the segment. */
     private long lastSequence;
-    private int nextUnit;
+    /** In the order of their last use. */
+    private final Map<TenantId, OpenSegment> open = new LinkedHashMap<>(16, 0.75f, true);
 
-    SegmentWriter(DiskVolume volume) {
+    /**
+     * A page to write.
+     *
+     * @param bytes the page's bytes: each part but the last is whole units, and starts at one
+     * @param evictions the number of the last eviction by name when the page was offered
+     * @param current whether the bytes may still be kept
+     */
+    record Offered(TenantId tenant, PageIdentity identity, VersionName.Digest version, int crc,
+            List<MemorySegment> bytes, long evictions, BooleanSupplier current) {}
+
+    SegmentWriter(DiskVolume volume, LongSupplier nanoClock) {
+        this(volume, nanoClock, new PageCipher(volume.layout.pageBytes()));
+    }
+
+    SegmentWriter(DiskVolume volume, LongSupplier nanoClock, PageCipher ownedCipher) {
+        this.cipher = ownedCipher;
         this.volume = volume;
         this.layout = volume.layout;
-        this.memory = Mapping.anonymous((long) layout.footerBytes() + DiskLayout.UNIT_BYTES);
+        this.nanoClock = nanoClock;
+        this.mostOpen = Math.max(1, Math.min(MOST_OPEN, layout.segments() / 2));
+        this.memory = Mapping.anonymous(
+                (long) layout.footerBytes() + DiskLayout.UNIT_BYTES + ZEROS_BYTES);
         this.footer = memory.segment().asSlice(0, layout.footerBytes());
         this.lastUnit = memory.segment().asSlice(layout.footerBytes(), DiskLayout.UNIT_BYTES);
+        this.zeros = memory.segment()
+                .asSlice((long) layout.footerBytes() + DiskLayout.UNIT_BYTES,
+                        ZEROS_BYTES);
     }
 
     /**
      * Writes a page and makes it visible. Throws {@link OsException} if the disk fails; then the
      * page is not visible.
      *
-     * @param bytes the page's bytes: each part but the last is whole units, and starts at one
-     * @param current whether the bytes may still be kept
-     * @return false if the page was not kept
+     * @return the reason if the page was not kept; null if it was
      */
-    boolean write(PageIdentity identity, long objectHash, int crc, List<MemorySegment> bytes,
-            BooleanSupplier current) {
+    @Nullable
+    NotKept write(Offered page) {
+        if (page.evictions() < erased.getOrDefault(page.tenant(), 0L)) {
+            return NotKept.OVERTAKEN;
+        }
+        List<MemorySegment> bytes = page.bytes();
         int length = (int) bytes.stream().mapToLong(MemorySegment::byteSize).sum();
-        int units = DiskLayout.unitsOf(length);
-        if (segment != NONE && (!fits(units) || volume.index.isFull())) {
-            seal();
+        int units = volume.unitsOf(length);
+        OpenSegment now = open.get(page.tenant());
+        if (now != null && (!now.fits(units) || volume.index.isFull())) {
+            seal(now);
+            now = null;
         }
-        if (segment == NONE) {
-            open(volume.index.isFull());
+        if (now == null) {
+            now = tryOpen(page.tenant());
         }
-        Entry entry = new Entry(identity, objectHash, nextUnit, length, crc);
-        // Taken even if the write fails: a part of it may arrive later.
-        nextUnit += units;
-        writeUnits(entry.unit(), bytes);
+        if (now == null) {
+            return NotKept.TENANTS;
+        }
+        now.usedAtNanos = nanoClock.getAsLong();
+        Entry entry = new Entry(page.identity(), page.version().objectHash(), now.take(units),
+                length, page.crc());
+        SecretKey key = now.key;
+        if (key == null) {
+            writeUnits(now.segment, entry.unit(), bytes);
+        } else {
+            volume.file.write(cipher.encrypt(DiskVolume.context(key, volume.superblock.epoch(),
+                    now.sequence, entry), bytes), layout.unitAt(now.segment, entry.unit()));
+        }
+        now.unwritten.clear(entry.unit(), entry.unit() + units);
         writtenBytes.add((long) units * DiskLayout.UNIT_BYTES);
-        if (!current.getAsBoolean()) {
-            return false;
-        }
-        // Before the put: a remover passes over volumes that do not know the name.
-        boolean named = objects.add(objectHash);
-        if (named) {
-            volume.names.add(objectHash);
-        }
-        boolean kept = tryPut(entry, current);
-        if (kept) {
-            entries.add(entry);
-        } else if (named) {
-            objects.remove(objectHash);
-            volume.names.remove(objectHash);
-        }
-        return kept;
-    }
-
-    private boolean tryPut(Entry entry, BooleanSupplier current) {
-        if (!volume.put(segment, sequence, entry)) {
-            return false;
-        }
-        if (!current.getAsBoolean()) {
-            // Refuted between the look and the put, by a remover that may have come before the put.
-            volume.index.remove(entry.identity(), volume.unit(segment, entry));
-            return false;
-        }
-        return true;
-    }
-
-    private boolean fits(int units) {
-        return nextUnit + units <= layout.dataUnits()
-                && entries.size() < SegmentFooter.mostEntries(layout.footerBytes());
+        return now.tryAdd(entry, page) ? null : NotKept.OVERTAKEN;
     }
 
     /** Writes whole units out of the page's own memory, and a part of a unit with zeros behind. */
-    private void writeUnits(int unit, List<MemorySegment> bytes) {
+    private void writeUnits(int segment, int unit, List<MemorySegment> bytes) {
         long at = layout.unitAt(segment, unit);
         for (MemorySegment part : bytes) {
             long whole = part.byteSize() - part.byteSize() % DiskLayout.UNIT_BYTES;
@@ -128,62 +148,90 @@ final class SegmentWriter implements AutoCloseable {
     }
 
     /**
-     * Opens the oldest segment, and drops its pages once it is sure that it can be written.
+     * Opens a segment for a tenant, and drops its pages once it is sure that it can be written.
      *
-     * @param withPages whether only a segment with pages helps, since the index is full
+     * @return null if the tenant may have none now
      */
-    private void open(boolean withPages) {
-        int oldest = oldest(withPages);
+    private @Nullable OpenSegment tryOpen(TenantId tenant) {
+        if (open.size() >= mostOpen && !trySealIdle()) {
+            return null;
+        }
+        TenantKeys keys = volume.keys;
+        SecretKey key = keys == null
+                ? null
+                : keys.findOrMake(tenant, each -> volume.shares.count(each) > 0);
+        int chosen = keys != null && key == null ? SegmentShares.NONE : choose(tenant);
+        if (chosen == SegmentShares.NONE) {
+            return null;
+        }
         SegmentFooter old;
         try {
-            old = volume.readFooter(oldest, footer);
+            old = volume.readFooter(chosen, footer);
             MemorySegment head = footer.asSlice(0, DiskLayout.UNIT_BYTES).fill((byte) 0);
-            volume.file.write(head, layout.footerAt(oldest));
+            volume.file.write(head, layout.footerAt(chosen));
             volume.file.sync();
         } catch (OsException e) {
-            failed.set(oldest);
+            failed.set(chosen);
             throw e;
         }
-        if (volume.sequence(oldest) != 0) {
+        boolean own = tenant.equals(volume.shares.owner(chosen));
+        if (volume.sequence(chosen) != 0) {
             volume.reused();
-            volume.sequence(oldest, 0);
-            volume.drop(oldest, old);
+            volume.sequence(chosen, 0);
+            volume.drop(chosen, old);
         }
-        lastSequence++;
-        sequence = lastSequence;
-        volume.sequence(oldest, sequence);
-        segment = oldest;
-        nextUnit = 0;
-        entries.clear();
-        objects.clear();
+        lastSequence = Math.max(lastSequence, highestSequence()) + 1;
+        OpenSegment begun = volume.begin(chosen, lastSequence, tenant);
+        begun.key = key;
+        inUse.set(chosen);
+        if (!own) {
+            // Whatever is not overwritten may be another tenant's.
+            begun.unwritten.set(0, layout.dataUnits());
+        }
+        open.put(tenant, begun);
+        return begun;
     }
 
-    private int oldest(boolean withPages) {
-        int oldest = findOldest(withPages);
-        if (oldest == NONE) {
+    private int choose(TenantId tenant) {
+        boolean withPages = volume.index.isFull();
+        int chosen = volume.shares.choose(tenant, this, withPages);
+        if (chosen == SegmentShares.NONE && !failed.isEmpty()) {
             failed.clear();
-            oldest = findOldest(withPages);
+            chosen = volume.shares.choose(tenant, this, withPages);
         }
-        if (oldest == NONE) {
-            throw new OsException("no segment of the disk can be written", 0);
-        }
-        return oldest;
+        return chosen;
     }
 
-    private int findOldest(boolean withPages) {
-        int oldest = NONE;
+    @Override
+    public long sequence(int segment) {
+        return volume.sequence(segment);
+    }
+
+    @Override
+    public boolean isUsable(int segment) {
+        return !failed.get(segment) && !inUse.get(segment)
+                && volume.sequence(segment) != DiskVolume.UNUSABLE;
+    }
+
+    private long highestSequence() {
+        long last = 0;
         for (int i = 0; i < layout.segments(); i++) {
             long each = volume.sequence(i);
-            if (each == DiskVolume.UNUSABLE) {
-                continue;
-            }
-            lastSequence = Math.max(lastSequence, each);
-            boolean may = !failed.get(i) && !(withPages && each == 0);
-            if (may && (oldest == NONE || each < volume.sequence(oldest))) {
-                oldest = i;
+            if (each != DiskVolume.UNUSABLE) {
+                last = Math.max(last, each);
             }
         }
-        return oldest;
+        return last;
+    }
+
+    /** Seals the segment that was not used for the longest time, if that is long enough. */
+    private boolean trySealIdle() {
+        OpenSegment eldest = open.values().iterator().next();
+        boolean idle = nanoClock.getAsLong() - eldest.usedAtNanos > IDLE.toNanos();
+        if (idle) {
+            seal(eldest);
+        }
+        return idle;
     }
 
     /** Writes the superblock as it is: throws {@link OsException} if that fails. */
@@ -193,27 +241,71 @@ final class SegmentWriter implements AutoCloseable {
         volume.file.write(lastUnit, layout.secondSuperblockAt());
     }
 
-    /** Writes the open segment's footer, so that its pages survive a restart. */
+    /** Writes the open segments' footers, so that their pages survive a restart. */
     void seal() {
-        if (segment == NONE) {
-            return;
-        }
-        int full = segment;
-        segment = NONE;
+        new ArrayList<>(open.values()).forEach(this::seal);
+    }
+
+    private void seal(OpenSegment full) {
+        open.remove(full.tenant);
+        inUse.clear(full.segment);
+        OpenSegment.Sealed ended = volume.end(full);
+        List<Entry> entries = ended.entries();
         if (entries.isEmpty()) {
-            volume.sequence(full, 0);
+            volume.free(full.segment);
             return;
         }
-        new SegmentFooter(volume.superblock.volume(), sequence, volume.superblock.epoch(), entries)
-                .encodeTo(footer.asByteBuffer());
+        zeroUnwritten(full);
+        SegmentFooter listed = new SegmentFooter(volume.superblock.volume(), full.sequence,
+                volume.superblock.epoch(), ended.stamp(), full.tenant, entries);
+        listed.encodeTo(footer.asByteBuffer());
+        SecretKey key = full.key;
+        if (key != null) {
+            listed.encrypt(footer.asByteBuffer(), cipher, key);
+        }
         int used = SegmentFooter.HEADER_BYTES + entries.size() * SegmentFooter.ENTRY_BYTES;
         volume.file.write(footer.asSlice(0,
-                (long) DiskLayout.unitsOf(used) * DiskLayout.UNIT_BYTES), layout.footerAt(full));
+                (long) DiskLayout.unitsOf(used) * DiskLayout.UNIT_BYTES),
+                layout.footerAt(full.segment));
         sealed.increment();
+    }
+
+    private void zeroUnwritten(OpenSegment full) {
+        BitSet unwritten = full.unwritten;
+        int unit = unwritten.nextSetBit(0);
+        while (unit >= 0) {
+            int end = Math.min(unwritten.nextClearBit(unit),
+                    unit + ZEROS_BYTES / DiskLayout.UNIT_BYTES);
+            long bytes = (long) (end - unit) * DiskLayout.UNIT_BYTES;
+            volume.file.write(zeros.asSlice(0, bytes), layout.unitAt(full.segment, unit));
+            writtenBytes.add(bytes);
+            unit = unwritten.nextSetBit(end);
+        }
+    }
+
+    /**
+     * Erases all that a tenant has: its pages are not found any more, and on the return its key is
+     * gone from the disk. Throws {@link OsException} if the disk fails; then the key may be there.
+     */
+    void erase(TenantId tenant, TenantKeys keys) {
+        // Pages that wait were offered before, and must not come back under another key.
+        erased.put(tenant, volume.tombstones.next());
+        OpenSegment unfinished = open.remove(tenant);
+        if (unfinished != null) {
+            inUse.clear(unfinished.segment);
+            OpenSegment.Sealed _ = volume.end(unfinished);
+        }
+        BitSet segments = volume.shares.segmentsOf(tenant);
+        segments.stream().forEach(segment -> volume.sequence(segment, 0));
+        keys.erase(tenant);
+        volume.index.removeIf(
+                unit -> segments.get((int) (unit / layout.unitsPerSegment())));
+        segments.stream().forEach(volume::free);
     }
 
     @Override
     public void close() {
+        cipher.close();
         memory.close();
     }
 }

@@ -16,19 +16,26 @@ import org.jspecify.annotations.Nullable;
  *    0 "RAILHEAD"      8 format        12 CRC32C of the block with 0 here
  *   16 identifier     32 epoch         40 volume bytes   48 segment bytes
  *   56 footer bytes   60 page bytes    64 secret of the identities (32 bytes)
+ *   96 1 if encrypted, else 0         100 the wrapped secret (60 bytes), instead of that at 64
  * </pre>
  *
  * @param volume the volume's identifier, made anew whenever its content is dropped
  * @param epoch the number of times it was opened
+ * @param wrapped null if the volume is not encrypted
  */
-record Superblock(Identifier volume, long epoch, DiskLayout layout, Secret secret) {
-    static final int FORMAT = 1;
+record Superblock(Identifier volume, long epoch, DiskLayout layout, Secret secret,
+        @Nullable Wrapped wrapped) {
+    static final int FORMAT = 2;
     private static final byte[] MAGIC = "RAILHEAD".getBytes(US_ASCII);
     private static final int SUM_AT = 12;
     private static final int SECRET_BYTES = 32;
 
     /** 128 random bits. */
-    record Identifier(long high, long low) {}
+    record Identifier(long high, long low) {
+        byte[] bytes() {
+            return ByteBuffer.allocate(2 * Long.BYTES).putLong(high).putLong(low).array();
+        }
+    }
 
     /** 256 random bits. */
     record Secret(long first, long second, long third, long fourth) {
@@ -51,15 +58,34 @@ record Superblock(Identifier volume, long epoch, DiskLayout layout, Secret secre
         }
     }
 
-    static Superblock create(DiskLayout layout, SecureRandom random) {
+    /** @param keys null for no encryption */
+    static Superblock create(DiskLayout layout, SecureRandom random,
+            @Nullable WrappingKeys keys) {
         Secret secret = new Secret(random.nextLong(), random.nextLong(), random.nextLong(),
                 random.nextLong());
-        return new Superblock(new Identifier(random.nextLong(), random.nextLong()), 1, layout,
-                secret);
+        Identifier volume = new Identifier(random.nextLong(), random.nextLong());
+        return new Superblock(volume, 1, layout, secret,
+                keys == null ? null : keys.wrap(secret.bytes(), volume.bytes()));
     }
 
     Superblock opened() {
-        return new Superblock(volume, epoch + 1, layout, secret);
+        return new Superblock(volume, epoch + 1, layout, secret, wrapped);
+    }
+
+    /** Returns the superblock with its secret; null if the keys are not those that wrapped it. */
+    @Nullable
+    Superblock tryUnlock(WrappingKeys keys) {
+        byte[] bytes = wrapped == null ? null : keys.unwrap(wrapped, volume.bytes());
+        return bytes == null
+                ? null
+                : new Superblock(volume, epoch, layout, Secret.of(ByteBuffer.wrap(bytes)),
+                        wrapped);
+    }
+
+    /** Returns the superblock with its secret wrapped by the first key. */
+    Superblock wrapAnew(WrappingKeys keys) {
+        return new Superblock(volume, epoch, layout, secret,
+                keys.wrap(secret.bytes(), volume.bytes()));
     }
 
     byte[] encoded() {
@@ -69,7 +95,12 @@ record Superblock(Identifier volume, long epoch, DiskLayout layout, Secret secre
         block.putLong(volume.high()).putLong(volume.low()).putLong(epoch);
         block.putLong(layout.volumeBytes()).putLong(layout.segmentBytes());
         block.putInt(layout.footerBytes()).putInt(layout.pageBytes());
-        block.put(secret.bytes());
+        if (wrapped == null) {
+            block.put(secret.bytes()).putInt(0);
+        } else {
+            block.put(new byte[SECRET_BYTES]).putInt(1);
+            wrapped.write(block);
+        }
         block.putInt(SUM_AT, sum(block.array()));
         return block.array();
     }
@@ -105,7 +136,9 @@ record Superblock(Identifier volume, long epoch, DiskLayout layout, Secret secre
             return null;
         }
         Secret secret = Secret.of(in.order(ByteOrder.BIG_ENDIAN));
-        return new Superblock(volume, epoch, layout, secret);
+        boolean encrypted = in.order(ByteOrder.LITTLE_ENDIAN).getInt() != 0;
+        return new Superblock(volume, epoch, layout, secret,
+                encrypted ? Wrapped.read(in) : null);
     }
 
     private static int sum(byte[] block) {

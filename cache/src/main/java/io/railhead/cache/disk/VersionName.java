@@ -25,27 +25,37 @@ public record VersionName(String store, String namespace, String bucket, String 
     Digest digest(byte[] secret) {
         MessageDigest object = copy(EMPTY);
         object.update(secret);
-        for (String part : new String[]{store, namespace, bucket, key, requestedVersion}) {
+        for (String part : new String[]{store, bucket, key}) {
             add(object, part);
         }
         MessageDigest version = copy(object);
-        add(version, etag);
-        add(version, versionId);
+        for (String part : new String[]{namespace, requestedVersion, etag, versionId}) {
+            add(version, part);
+        }
         version.update(ByteBuffer.allocate(Long.BYTES).putLong(sizeBytes).array());
-        return new Digest(ByteBuffer.wrap(object.digest()).getLong(), version);
+        return new Digest(this, ByteBuffer.wrap(object.digest()).getLong(), version);
     }
 
     /** The identities of a version's pages. One thread. */
     static final class Digest {
+        private final VersionName name;
         private final long objectHash;
         private final MessageDigest version;
 
-        Digest(long objectHash, MessageDigest version) {
+        Digest(VersionName name, long objectHash, MessageDigest version) {
+            this.name = name;
             this.objectHash = objectHash;
             this.version = version;
         }
 
-        /** Returns the hash of the object's name, which all its versions share. */
+        VersionName name() {
+            return name;
+        }
+
+        /**
+         * Returns the hash of store, bucket and key, which all versions share under every account:
+         * a write is of them all.
+         */
         long objectHash() {
             return objectHash;
         }
@@ -59,13 +69,13 @@ public record VersionName(String store, String namespace, String bucket, String 
     }
 
     /** Adds a text with its length, so that no two names run together. */
-    private static void add(MessageDigest digest, String text) {
+    static void add(MessageDigest digest, String text) {
         byte[] bytes = text.getBytes(UTF_8);
         digest.update(ByteBuffer.allocate(Integer.BYTES).putInt(bytes.length).array());
         digest.update(bytes);
     }
 
-    private static MessageDigest sha256() {
+    static MessageDigest sha256() {
         try {
             return MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException e) {

@@ -39,9 +39,8 @@ record VolumeFactory(DiskConfig config, Opener opener, Shape shape) {
     DiskVolume open(String path) throws DiskRefusedException {
         BlockFile file = opened(path, config.bytesEach());
         try {
-            Superblock superblock = new VolumeOpening(file, path, new SecureRandom())
-                    .open(layout(path, file));
-            return new DiskVolume(file, superblock);
+            return new DiskVolume(file, opening(file, path).open(layout(path, file)),
+                    config.tenants());
         } catch (DiskRefusedException | RuntimeException | Error e) {
             file.close();
             throw e;
@@ -102,7 +101,7 @@ record VolumeFactory(DiskConfig config, Opener opener, Shape shape) {
     private String problemOfContent(String path) throws DiskRefusedException {
         try (BlockFile file = opened(path, 0)) {
             if (file.bytes() >= config.bytesEach()) {
-                new VolumeOpening(file, path, new SecureRandom())
+                opening(file, path)
                         .check(shape.of(config.bytesEach() == 0
                                 ? file.bytes()
                                 : config.bytesEach(), config.pageBytes()));
@@ -141,6 +140,10 @@ record VolumeFactory(DiskConfig config, Opener opener, Shape shape) {
             throw new DiskRefusedException(path + ": its file system has " + (free >> 20)
                     + " MiB left, and the file needs " + (missing >> 20) + " MiB more");
         }
+    }
+
+    private VolumeOpening opening(BlockFile file, String path) {
+        return new VolumeOpening(file, path, new SecureRandom(), config.keys());
     }
 
     private BlockFile opened(String path, long bytes) throws DiskRefusedException {

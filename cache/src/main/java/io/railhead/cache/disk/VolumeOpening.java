@@ -2,11 +2,13 @@ package io.railhead.cache.disk;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.railhead.cache.disk.Tombstones.Tombstone;
 import io.railhead.os.BlockFile;
 import io.railhead.os.Mapping;
 import io.railhead.os.OsException;
 import java.lang.foreign.MemorySegment;
 import java.security.SecureRandom;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,28 +26,109 @@ final class VolumeOpening {
     private final String path;
     private final SecureRandom random;
 
+    private final @Nullable WrappingKeys keys;
+
     VolumeOpening(BlockFile file, String path, SecureRandom random) {
+        this(file, path, random, null);
+    }
+
+    /** @param keys null for no encryption */
+    VolumeOpening(BlockFile file, String path, SecureRandom random,
+            @Nullable WrappingKeys keys) {
         this.file = file;
         this.path = path;
         this.random = random;
+        this.keys = keys;
     }
 
+    /**
+     * A volume that can be used.
+     *
+     * @param ownedList closed with the volume
+     * @param keys null if the volume is not encrypted
+     */
+    record Opened(Superblock superblock, TombstoneFile ownedList, List<Tombstone> evictions,
+            @Nullable TenantKeys keys) {}
+
     /** Opens the volume, or makes a new one in a blank file or in place of an unusable one. */
-    Superblock open(DiskLayout layout) throws DiskRefusedException {
+    Opened open(DiskLayout layout) throws DiskRefusedException {
         try (Mapping memory = Mapping.anonymous(BLANK_BYTES)) {
             Found found = look(memory, layout);
-            Superblock opened = found.usable() == null
-                    ? Superblock.create(layout, random)
-                    : found.usable().opened();
-            if (found.dropped() != null) {
-                LOG.warn("{}: the pages on this disk are dropped, since {}", path,
-                        found.dropped());
+            Superblock usable = found.usable();
+            if (usable == null) {
+                return create(memory, layout, found.dropped());
             }
-            write(memory, opened);
+            Opened opened = tryOpen(usable.opened());
+            if (opened == null) {
+                return create(memory, layout, "the list of evicted objects is damaged");
+            }
+            write(memory, opened.superblock());
             return opened;
         } catch (OsException e) {
             throw new DiskRefusedException(path + ": " + e.getMessage(), e);
         }
+    }
+
+    private Opened create(Mapping memory, DiskLayout layout, @Nullable String dropped) {
+        if (dropped != null) {
+            LOG.warn("{}: the pages on this disk are dropped, since {}", path, dropped);
+        }
+        Superblock created = Superblock.create(layout, random, keys);
+        TenantKeys tenantKeys = tenantKeys(created);
+        TombstoneFile list = new TombstoneFile(file, created.volume());
+        try {
+            // Before the superblock, which is never there without them.
+            list.create();
+            createKeys(memory, tenantKeys);
+            write(memory, created);
+        } catch (RuntimeException | Error e) {
+            list.close();
+            throw e;
+        }
+        return new Opened(created, list, List.of(), tenantKeys);
+    }
+
+    private @Nullable TenantKeys tenantKeys(Superblock superblock) {
+        return keys == null ? null : new TenantKeys(file, superblock, keys, random);
+    }
+
+    /** Overwrites the keys of an earlier volume: whatever they encrypted is erased. */
+    private void createKeys(Mapping memory, @Nullable TenantKeys tenantKeys) {
+        MemorySegment zeros = memory.segment().asSlice(0, DiskLayout.KEYS_BYTES).fill((byte) 0);
+        file.write(zeros, DiskLayout.KEYS_AT);
+        if (tenantKeys != null) {
+            tenantKeys.create();
+        }
+    }
+
+    private Opened opened(Superblock superblock, TombstoneFile list, List<Tombstone> evictions) {
+        TenantKeys tenantKeys = tenantKeys(superblock);
+        Wrapped wrapped = superblock.wrapped();
+        if (keys == null || tenantKeys == null || wrapped == null) {
+            return new Opened(superblock, list, evictions, null);
+        }
+        tenantKeys.read();
+        if (keys.isCurrent(wrapped, superblock.volume().bytes())) {
+            return new Opened(superblock, list, evictions, tenantKeys);
+        }
+        tenantKeys.wrapAnew();
+        return new Opened(superblock.wrapAnew(keys), list, evictions, tenantKeys);
+    }
+
+    /** Returns null if the list of evictions is damaged. */
+    private @Nullable Opened tryOpen(Superblock superblock) {
+        TombstoneFile list = new TombstoneFile(file, superblock.volume());
+        try {
+            List<Tombstone> evictions = list.read();
+            if (evictions != null) {
+                return opened(superblock, list, evictions);
+            }
+        } catch (RuntimeException | Error e) {
+            list.close();
+            throw e;
+        }
+        list.close();
+        return null;
     }
 
     /** Throws if the file could not be opened as a volume; changes nothing. */
@@ -81,8 +164,23 @@ final class VolumeOpening {
             return new Found(null, null);
         }
         return found != null && found.layout().equals(layout)
-                ? new Found(found, null)
+                ? unlocked(found)
                 : new Found(null, reason(first, found));
+    }
+
+    private Found unlocked(Superblock found) {
+        if (keys == null) {
+            return found.wrapped() == null
+                    ? new Found(found, null)
+                    : new Found(null, "they are encrypted, and cache.disk.encrypt is off");
+        }
+        if (found.wrapped() == null) {
+            return new Found(null, "they are not encrypted, and cache.disk.encrypt is tenant");
+        }
+        Superblock usable = found.tryUnlock(keys);
+        return usable == null
+                ? new Found(null, "cache.disk.key_file holds another key")
+                : new Found(usable, null);
     }
 
     private static String reason(byte[] first, @Nullable Superblock found) {

@@ -10,8 +10,12 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -39,6 +43,7 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
     /** Each has memory for a page. */
     static final int READERS = 8;
     private static final int MOST_READS = 1024;
+    private static final int MOST_TENANTS = 10_000;
     /** Writes are long, and a flush of a consumer's disk takes seconds. */
     private static final long WRITE_PATIENCE = 5;
     private static final long CLOSE_SECONDS = 5;
@@ -54,8 +59,14 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
     /** True while a probe of the disk's reads is queued or under way. */
     private final AtomicBoolean probing = new AtomicBoolean();
     private final byte[] secret;
+    /** The identifiers of tenants seen. */
+    private final ConcurrentMap<String, TenantId> tenants = new ConcurrentHashMap<>();
     private final SegmentWriter segments;
     private final LinkedBlockingQueue<Write> writes = new LinkedBlockingQueue<>();
+    private final Queue<Runnable> commands = new ConcurrentLinkedQueue<>();
+    /** All that wait, and the one under way. */
+    private final Set<Write> unwritten = ConcurrentHashMap.newKeySet();
+    private final EvictionLog evictions;
     private final LinkedBlockingQueue<Reading> reads = new LinkedBlockingQueue<>(MOST_READS);
     private final Set<RunRead> active = ConcurrentHashMap.newKeySet();
     private final List<Thread> threads = new ArrayList<>();
@@ -71,7 +82,29 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
         void run(MemorySegment own);
     }
 
-    private record Write(EvictedPage page, PageSlice ownedSlice, VersionName.Digest version) {}
+    /** A page that waits to be written. Not a record: two are never equal. */
+    private static final class Write {
+        private final EvictedPage page;
+        private final PageSlice ownedSlice;
+        private final VersionName.Digest version;
+        private final TenantId tenant;
+        /** The number of the last eviction by name when the page was offered. */
+        private final long evictions;
+
+        Write(EvictedPage page, PageSlice ownedSlice, VersionName.Digest version,
+                TenantId tenant, long evictions) {
+            this.tenant = tenant;
+            this.page = page;
+            this.ownedSlice = ownedSlice;
+            this.version = version;
+            this.evictions = evictions;
+        }
+
+        SegmentWriter.Offered offered() {
+            return new SegmentWriter.Offered(tenant, version.page(page.index()), version,
+                    page.crc32c(ownedSlice), ownedSlice.segments(), evictions, page::isCurrent);
+        }
+    }
 
     /** @param place the volume's number in the configuration */
     VolumeService(String path, int place, DiskVolume ownedVolume, DiskCounters counters,
@@ -85,11 +118,13 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
         this.reading = new DiskBreaker(nanoClock);
         this.writing = new DiskBreaker(nanoClock);
         this.secret = volume.superblock.secret().bytes();
-        this.segments = new SegmentWriter(volume);
+        this.segments = new SegmentWriter(volume, nanoClock);
+        this.evictions = new EvictionLog(path, volume, this::oldestOffer, nanoClock);
     }
 
     void start() {
         start("write", this::writeAll);
+        start("evict", this::writeEvictions);
         for (int i = 0; i < READERS; i++) {
             start("read-" + i, this::readAll);
         }
@@ -110,6 +145,10 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
         return place;
     }
 
+    String path() {
+        return path;
+    }
+
     VersionName.Digest digest(VersionName version) {
         return version.digest(secret);
     }
@@ -119,16 +158,73 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
     }
 
     @Override
-    public @Nullable Place find(PageIdentity identity) {
-        return volume.find(identity);
+    public @Nullable Place find(VersionName.Digest version, PageIdentity identity) {
+        return volume.find(version, identity);
     }
 
-    boolean holds(PageIdentity identity) {
-        return !reading.isOpen() && volume.find(identity) != null;
+    boolean holds(VersionName.Digest version, PageIdentity identity) {
+        return !reading.isOpen() && volume.find(version, identity) != null;
     }
 
-    boolean isFull() {
-        return volume.isFull();
+    /** Returns the number of the last eviction by name. */
+    long evictions() {
+        return volume.tombstones.number();
+    }
+
+    private long oldestOffer() {
+        return unwritten.stream().mapToLong(each -> each.evictions).min().orElse(Long.MAX_VALUE);
+    }
+
+    /**
+     * Evicts by name: on its return no page is found that the eviction covers.
+     *
+     * @return whether the eviction survives a crash, once that is known
+     */
+    CompletableFuture<Boolean> evict(EvictedNames names) {
+        return evictions.add(names);
+    }
+
+    /** Evicts everything that the volume has, before it takes part. */
+    void evictEverything() {
+        evictions.addEverything();
+    }
+
+    /**
+     * Erases all that a tenant has, on the writing thread.
+     *
+     * @return whether its key is gone from the disk
+     */
+    CompletableFuture<Boolean> erase(String tenant) {
+        CompletableFuture<Boolean> done = new CompletableFuture<>();
+        commands.add(() -> {
+            TenantKeys keys = volume.keys;
+            boolean erased = keys != null && volume.isRecovered() && call(() -> {
+                segments.erase(tenant(tenant), keys);
+                return true;
+            });
+            done.complete(erased);
+        });
+        return done;
+    }
+
+    private void writeEvictions() {
+        try {
+            evictions.run(() -> closing);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Returns whether every further page of the tenant drops others. */
+    boolean isFullFor(String tenant) {
+        return volume.isFullFor(tenant(tenant));
+    }
+
+    TenantId tenant(String name) {
+        if (tenants.size() >= MOST_TENANTS) {
+            tenants.clear();
+        }
+        return tenants.computeIfAbsent(name, volume::tenant);
     }
 
     /** Returns the reason why nothing can be written now; null if something can. */
@@ -141,8 +237,12 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
     }
 
     /** Queues a page, whose bytes are counted already. */
-    void write(EvictedPage page, PageSlice ownedSlice, VersionName.Digest version) {
-        writes.add(new Write(page, ownedSlice, version));
+    void write(EvictedPage page, PageSlice ownedSlice, VersionName.Digest version,
+            long evictionsBefore) {
+        Write write = new Write(page, ownedSlice, version, tenant(page.tenant()),
+                evictionsBefore);
+        unwritten.add(write);
+        writes.add(write);
         if (closing) {
             dropWrites();
         }
@@ -156,8 +256,9 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
 
     private void finish(Write write) {
         // The length first: a closed slice may be another page's memory.
-        int bytes = write.page().slotBytes();
-        write.ownedSlice().close();
+        int bytes = write.page.slotBytes();
+        write.ownedSlice.close();
+        unwritten.remove(write);
         counters.queuedBytes.addAndGet(-bytes);
     }
 
@@ -165,6 +266,10 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
         recover();
         try {
             while (!closing || !writes.isEmpty()) {
+                Runnable command = commands.poll();
+                if (command != null) {
+                    command.run();
+                }
                 Write next = writes.poll(100, TimeUnit.MILLISECONDS);
                 if (next != null) {
                     write(next);
@@ -211,13 +316,17 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
                 counters.count(NotKept.BROKEN);
                 return;
             }
-            boolean kept = call(() -> segments.write(write.version().page(write.page().index()),
-                    write.version().objectHash(), write.page().crc32c(write.ownedSlice()),
-                    write.ownedSlice().segments(), write.page()::isCurrent));
-            if (kept) {
+            @Nullable
+            NotKept[] refusal = {NotKept.OVERTAKEN};
+            boolean _ = call(() -> {
+                refusal[0] = segments.write(write.offered());
+                return true;
+            });
+            NotKept reason = refusal[0];
+            if (reason == null) {
                 counters.writtenPages.increment();
             } else {
-                counters.count(NotKept.OVERTAKEN);
+                counters.count(reason);
             }
         } finally {
             finish(write);

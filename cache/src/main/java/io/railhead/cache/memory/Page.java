@@ -65,6 +65,8 @@ public final class Page implements SlotUse {
      * read. A hint, so unordered with other fields.
      */
     private int readTo;
+    /** Set before the page is put into the index, which orders it before readers. */
+    private String tenant = "";
     private volatile int count = 1;
     private volatile State state = State.FILLING;
 
@@ -143,6 +145,16 @@ public final class Page implements SlotUse {
     /** Notes that bytes up to here were read, so that a sequential read is recognised. */
     public void readTo(int end) {
         readTo = end;
+    }
+
+    /** Notes the tenant that the page was fetched for, before it is indexed. */
+    public void fetchedFor(String owner) {
+        tenant = owner;
+    }
+
+    /** Returns the tenant that the page was fetched for; "" before it is indexed. */
+    public String tenant() {
+        return tenant;
     }
 
     /** Marks a prefetched page, before it is published. */

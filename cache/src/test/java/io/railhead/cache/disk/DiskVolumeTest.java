@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.railhead.cache.disk.DiskStats.NotKept;
 import io.railhead.os.OsException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
@@ -192,9 +193,8 @@ final class DiskVolumeTest {
             rig.write(0);
             Deque<Boolean> current = new ArrayDeque<>(java.util.List.of(true, false));
             MemorySegment page = java.lang.foreign.Arena.ofAuto().allocate(4096, 4096);
-            boolean kept = rig.writer.write(rig.identity(1), 1, 0, java.util.List.of(page),
-                    current::pop);
-            assertThat(kept).isFalse();
+            assertThat(rig.writer.write(rig.offered(1, 0, page, current::pop)))
+                    .isEqualTo(NotKept.OVERTAKEN);
             assertThat(rig.volume.find(rig.identity(1))).isNull();
             rig.writer.seal();
         }
@@ -211,11 +211,11 @@ final class DiskVolumeTest {
             long hash = rig.digest(0).objectHash();
             List<Boolean> named = new ArrayList<>();
             MemorySegment page = java.lang.foreign.Arena.ofAuto().allocate(4096, 4096);
-            boolean kept = rig.writer.write(rig.identity(0), hash, 0, List.of(page), () -> {
+            NotKept refusal = rig.writer.write(rig.offered(0, 0, page, () -> {
                 named.add(rig.volume.names.mayHold(hash));
                 return named.size() == 1;
-            });
-            assertThat(kept).isFalse();
+            }));
+            assertThat(refusal).isEqualTo(NotKept.OVERTAKEN);
             assertThat(named).containsExactly(false, true);
             assertThat(rig.volume.names.mayHold(hash)).isFalse();
         }

@@ -52,7 +52,7 @@ final class RunReadTest {
 
     private interface Look extends RunRead.Disk {
         @Override
-        default @Nullable Place find(PageIdentity identity) {
+        default @Nullable Place find(VersionName.Digest version, PageIdentity identity) {
             return new Place(0, 100, 0, 1);
         }
     }
@@ -104,7 +104,7 @@ final class RunReadTest {
         });
         RunRead.Disk gone = new RunRead.Disk() {
             @Override
-            public @Nullable Place find(PageIdentity identity) {
+            public @Nullable Place find(VersionName.Digest version, PageIdentity identity) {
                 assertThat(read[0].endIfLate(Long.MAX_VALUE, 10)).isEqualTo(RunRead.Late.NOT);
                 return new Place(0, 100, 0, 1);
             }
@@ -123,7 +123,7 @@ final class RunReadTest {
         RunRead read = run(now::get);
         read.read(new Look() {
             @Override
-            public @Nullable Place find(PageIdentity identity) {
+            public @Nullable Place find(VersionName.Digest version, PageIdentity identity) {
                 return new Place(0, 101, 0, 1);
             }
 

@@ -85,6 +85,11 @@ final class TierRig {
     private record Evicted(VersionName version, Page page,
             BooleanSupplier current) implements EvictedPage {
         @Override
+        public String tenant() {
+            return "tenant-" + version.bucket();
+        }
+
+        @Override
         public long index() {
             return 0;
         }

@@ -15,10 +15,16 @@ final class VolumeOpeningTest {
     private final DiskLayout layout = VolumeRig.layout(VolumeRig.SIZE, VolumeRig.PAGE);
     private final VolumeOpening opening = new VolumeOpening(disk, "disk", new SecureRandom());
 
+    private Superblock open(DiskLayout wanted) throws DiskRefusedException {
+        VolumeOpening.Opened opened = opening.open(wanted);
+        opened.ownedList().close();
+        return opened.superblock();
+    }
+
     @Test
     void aBlankDiskBecomesAVolumeAndStaysIt() throws DiskRefusedException {
-        Superblock made = opening.open(layout);
-        Superblock again = opening.open(layout);
+        Superblock made = open(layout);
+        Superblock again = open(layout);
         assertThat(again.volume()).isEqualTo(made.volume());
         assertThat(again.secret()).isEqualTo(made.secret());
         assertThat(again.epoch()).isEqualTo(2);
@@ -30,54 +36,54 @@ final class VolumeOpeningTest {
             VolumeRig.SIZE - 512})
     void aForeignSignatureIsRefusedUntilItIsGone(long at) throws DiskRefusedException {
         disk.content().set(JAVA_BYTE, at, (byte) 0x53);
-        assertThatThrownBy(() -> opening.open(layout)).isInstanceOf(DiskRefusedException.class)
+        assertThatThrownBy(() -> open(layout)).isInstanceOf(DiskRefusedException.class)
                 .hasMessageContaining("railhead disk format disk");
         assertThatThrownBy(() -> opening.check(layout)).isInstanceOf(DiskRefusedException.class);
         assertThat(disk.content().get(JAVA_BYTE, at)).isEqualTo((byte) 0x53);
         disk.content().fill((byte) 0);
-        assertThat(opening.open(layout).epoch()).isEqualTo(1);
+        assertThat(open(layout).epoch()).isEqualTo(1);
     }
 
     @Test
     void aFileSystemOverAVolumeIsRefusedToo() throws DiskRefusedException {
-        opening.open(layout);
+        open(layout);
         disk.content().asSlice(0, 4096).fill((byte) 0);
         disk.content().set(JAVA_BYTE, 0x438, (byte) 0x53);
-        assertThatThrownBy(() -> opening.open(layout)).isInstanceOf(DiskRefusedException.class);
+        assertThatThrownBy(() -> open(layout)).isInstanceOf(DiskRefusedException.class);
     }
 
     @Test
     void eitherSuperblockIsEnough() throws DiskRefusedException {
-        Superblock made = opening.open(layout);
+        Superblock made = open(layout);
         disk.content().set(JAVA_BYTE, 40, (byte) ~disk.content().get(JAVA_BYTE, 40));
-        assertThat(opening.open(layout).volume()).isEqualTo(made.volume());
+        assertThat(open(layout).volume()).isEqualTo(made.volume());
         disk.content().asSlice(layout.secondSuperblockAt(), 4096).fill((byte) 0);
-        assertThat(opening.open(layout).volume()).isEqualTo(made.volume());
+        assertThat(open(layout).volume()).isEqualTo(made.volume());
     }
 
     @Test
     void twoDamagedSuperblocksDropThePages() throws DiskRefusedException {
-        Superblock made = opening.open(layout);
+        Superblock made = open(layout);
         disk.content().set(JAVA_BYTE, 40, (byte) 99);
         disk.content().set(JAVA_BYTE, layout.secondSuperblockAt() + 40, (byte) 99);
-        assertThat(opening.open(layout).volume()).isNotEqualTo(made.volume());
+        assertThat(open(layout).volume()).isNotEqualTo(made.volume());
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {0, 2, 77})
+    @ValueSource(ints = {0, 1, 3})
     void anotherFormatDropsThePages(int format) throws DiskRefusedException {
-        Superblock made = opening.open(layout);
+        Superblock made = open(layout);
         disk.content().set(JAVA_INT_UNALIGNED, 8, format);
         disk.content().set(JAVA_INT_UNALIGNED, layout.secondSuperblockAt() + 8, format);
-        Superblock opened = opening.open(layout);
+        Superblock opened = open(layout);
         assertThat(opened.volume()).isNotEqualTo(made.volume());
-        assertThat(opening.open(layout).volume()).isEqualTo(opened.volume());
+        assertThat(open(layout).volume()).isEqualTo(opened.volume());
     }
 
     @Test
     void anotherPageSizeDropsThePages() throws DiskRefusedException {
-        Superblock made = opening.open(layout);
-        Superblock opened = opening.open(VolumeRig.layout(VolumeRig.SIZE, VolumeRig.PAGE / 2));
+        Superblock made = open(layout);
+        Superblock opened = open(VolumeRig.layout(VolumeRig.SIZE, VolumeRig.PAGE / 2));
         assertThat(opened.volume()).isNotEqualTo(made.volume());
     }
 

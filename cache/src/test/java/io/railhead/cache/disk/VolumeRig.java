@@ -4,8 +4,13 @@ import io.railhead.os.BlockFile;
 import io.railhead.os.Mapping;
 import java.lang.foreign.MemorySegment;
 import java.security.SecureRandom;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
@@ -19,13 +24,45 @@ final class VolumeRig implements AutoCloseable {
 
     final DiskVolume volume;
     final SegmentWriter writer;
+    final List<PageCipher.Context> encrypted = new ArrayList<>();
+    private String tenant = "tenant";
+    final EvictionLog log;
+    /** The age of evictions. */
+    final AtomicLong clock = new AtomicLong(System.nanoTime());
     private final Mapping memory = Mapping.anonymous(2L * PAGE);
 
     VolumeRig(BlockFile file) throws DiskRefusedException {
+        this(file, Map.of());
+    }
+
+    VolumeRig(BlockFile file, Map<String, DiskConfig.Share> tenants)
+            throws DiskRefusedException {
+        this(file, tenants, null);
+    }
+
+    VolumeRig(BlockFile file, @Nullable WrappingKeys keys) throws DiskRefusedException {
+        this(file, Map.of(), keys);
+    }
+
+    private VolumeRig(BlockFile file, Map<String, DiskConfig.Share> tenants,
+            @Nullable WrappingKeys keys) throws DiskRefusedException {
         volume = new DiskVolume(file,
-                new VolumeOpening(file, "disk", new SecureRandom()).open(layout(SIZE, PAGE)));
+                new VolumeOpening(file, "disk", new SecureRandom(), keys).open(layout(SIZE, PAGE)),
+                tenants);
         volume.recover(() -> false);
-        writer = new SegmentWriter(volume);
+        writer = new SegmentWriter(volume, clock::get, new Recording());
+        log = new EvictionLog("disk", volume, () -> Long.MAX_VALUE, clock::get);
+    }
+
+    /** Evicts by name, and returns whether a crash from now on cannot undo it. */
+    boolean evict(EvictedNames names) {
+        CompletableFuture<Boolean> recorded = log.add(names);
+        log.write(null);
+        return recorded.join();
+    }
+
+    boolean evict(int number) {
+        return evict(new EvictedNames("bucket", "key-" + number, EvictedNames.Kind.KEY));
     }
 
     static DiskLayout layout(long size, int pageBytes) {
@@ -66,14 +103,46 @@ final class VolumeRig implements AutoCloseable {
         page.copyFrom(MemorySegment.ofArray(bytes));
         CRC32C crc = new CRC32C();
         crc.update(bytes);
-        return writer.write(identity(number), digest(number).objectHash(), (int) crc.getValue(),
-                List.of(page.asSlice(0, bytes.length)), () -> true);
+        return writer.write(offered(number, (int) crc.getValue(), page.asSlice(0, bytes.length),
+                () -> true)) == null;
+    }
+
+    /** Notes what is encrypted, and how. */
+    private final class Recording extends PageCipher {
+        Recording() {
+            super(PAGE);
+        }
+
+        @Override
+        MemorySegment encrypt(Context context, List<MemorySegment> page) {
+            encrypted.add(context);
+            return super.encrypt(context, page);
+        }
+
+        @Override
+        byte[] encrypt(Context context, byte[] plain) {
+            encrypted.add(context);
+            return super.encrypt(context, plain);
+        }
+    }
+
+    /** Writes as another tenant from now on. */
+    VolumeRig as(String another) {
+        tenant = another;
+        return this;
+    }
+
+    SegmentWriter.Offered offered(int number, int crc, MemorySegment page,
+            BooleanSupplier current) {
+        return new SegmentWriter.Offered(volume.tenant(tenant), identity(number), digest(number),
+                crc, List.of(page),
+                volume.tombstones.number(), current);
     }
 
     /** Returns the page's bytes; null if they cannot be had. */
     byte @Nullable [] read(int number) {
         PageIdentity identity = identity(number);
-        DiskIndex.Place place = volume.find(identity);
+        DiskIndex.Place place = volume.find(digest(number), identity);
         MemorySegment into = memory.segment().asSlice(PAGE, PAGE);
         return place == null
                 || volume.read(identity, place, List.of(into.asSlice(0,

@@ -10,7 +10,7 @@ import picocli.CommandLine.Spec;
         "", "Calls are signed; the principal needs admin: true in the gateway's credentials file.",
         "Exit status: 0 done, 1 refused or not done whole, 2 misused."}, subcommands = {
                 WarmCommand.class, PinCommand.class, UnpinCommand.class, PinsCommand.class,
-                EvictCommand.class, DrainCommand.class, LogLevelCommand.class,
+                EvictCommand.class, EraseCommand.class, DrainCommand.class, LogLevelCommand.class,
                 UsageCommand.class, SupportBundleCommand.class})
 public final class AdminCommand implements Runnable {
     @Spec

@@ -39,6 +39,7 @@ public final class AdminCalls {
         return new AdminApi(vertx, authenticator, clock, metrics, operators.audit(), Map.of(
                 "warm", warm::run,
                 "evict", cache::evict,
+                "erase", cache::erase,
                 "pin", cache::pin,
                 "unpin", cache::unpin,
                 "pins", cache::pins,

@@ -9,11 +9,19 @@ import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.time.Duration;
+import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
-/** Eviction and pins. Names apply under every backend and account, as in stores' events. */
+/** Eviction, erasure and pins. Names apply under every backend and account, as in stores' events. */
 final class CacheCalls {
+    private static final Duration DISK_PATIENCE = Duration.ofSeconds(10);
+
     private final ObjectCache cache;
     private final CacheControl control;
     private final Supplier<Set<String>> backends;
@@ -24,7 +32,7 @@ final class CacheCalls {
         this.backends = backends;
     }
 
-    JsonObject evict(AdminCall.Asked asked) {
+    JsonObject evict(AdminCall.Asked asked) throws InterruptedException {
         Selection selection = asked.body().selection();
         asked.body().close();
         CacheControl.Held held = control.evict(selection);
@@ -35,7 +43,41 @@ final class CacheCalls {
                             new ObjectId(backend, "", selection.bucket(), selection.name(), null),
                             EvictionCause.ADMIN));
         }
+        requireDone(control.evictBelow(selection), "Evicted from memory, and not found on disk any"
+                + " more. But a restart may undo that on disk, since it is not recorded there: ");
         return sizes(held);
+    }
+
+    /** Erases what a tenant has in memory, and its keys on disk. */
+    JsonObject erase(AdminCall.Asked asked) throws InterruptedException {
+        String tenant = asked.body().text("tenant");
+        asked.body().close();
+        if (tenant == null || tenant.isEmpty()) {
+            throw CallBody.refusal("tenant must name one.");
+        }
+        if (!control.canErase()) {
+            throw new S3Refusal(S3Error.INVALID_REQUEST, "Nothing on disk is encrypted by tenant"
+                    + " (cache.disk.encrypt).").withStatus(409);
+        }
+        CacheControl.Held held = control.evictTenant(tenant);
+        requireDone(control.eraseBelow(tenant), "Evicted from memory, and not found on disk any"
+                + " more. But the tenant's key may still be on these disks: ");
+        return sizes(held);
+    }
+
+    /** Waits until nothing is missing on any disk. */
+    private static void requireDone(CompletableFuture<List<String>> missing, String what)
+            throws InterruptedException {
+        String where;
+        try {
+            where = String.join(", ", missing.get(DISK_PATIENCE.toSeconds(), TimeUnit.SECONDS));
+        } catch (ExecutionException | TimeoutException e) {
+            where = "those that did not answer";
+        }
+        if (!where.isEmpty()) {
+            throw new S3Refusal(S3Error.SERVICE_UNAVAILABLE, what + where
+                    + ". Call again, or empty such a disk before the next start.");
+        }
     }
 
     JsonObject pin(AdminCall.Asked asked) {

@@ -94,7 +94,7 @@ public final class ConfigLoader {
 
     private GatewayConfig load(Section root, Settings settings) throws ConfigException {
         Gateway gateway = gateway(root.section("gateway"));
-        Cache cache = cache(root.section("cache"));
+        Cache cache = cache(root.section("cache"), folder);
         Map<String, Store> stores = new StoreLoader(folder).load(root);
         Rules rules = new RuleLoader(stores.keySet(), gateway.sole()).load(root);
         requireWhatRulesNeed(root, gateway.access(), rules);
@@ -267,7 +267,7 @@ public final class ConfigLoader {
         return readAhead;
     }
 
-    static Cache cache(Section section) throws ConfigException {
+    static Cache cache(Section section, Path folder) throws ConfigException {
         ByteCount memory = section.bytes("memory", "4GiB");
         ByteCount page = section.bytes("page", "256KiB");
         Percent reserve = section.value("reserve", "5%", Quantity::percent);
@@ -282,7 +282,7 @@ public final class ConfigLoader {
                 TenantLoader.tenants(section, CacheConfig.cacheableBytes(
                         memory.bytes() - reserve.of(memory.bytes()), run.bytes())),
                 section.choice("verify", "scrub", VERIFY), section.bytes("scrub", "64MiB"),
-                DiskLoader.load(section.section("disk")));
+                DiskLoader.load(section.section("disk"), folder));
         section.close();
         if (Long.bitCount(page.bytes()) != 1 || page.bytes() < MIN_PAGE_BYTES
                 || page.bytes() > MAX_PAGE_BYTES) {

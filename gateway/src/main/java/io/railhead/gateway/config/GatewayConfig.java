@@ -3,6 +3,7 @@ package io.railhead.gateway.config;
 import io.railhead.backend.BackendConfig;
 import io.railhead.cache.TenantQuota;
 import io.railhead.cache.disk.DiskMemory;
+import io.railhead.cache.disk.WrappingKeys;
 import io.railhead.os.HugePageSize;
 import io.railhead.os.devices.GidType;
 import io.railhead.protocol.token.Dialects;
@@ -185,11 +186,14 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      * @param writesPerDay the most that is written a day to all of them once they are full; 0 for
      *            no limit
      * @param minObject smaller objects stay in memory only
+     * @param tenants the tenants that have a quota or a floor, in bytes of all disks
+     * @param keys wrap the tenants' keys; null for no encryption
      */
     public record Disk(List<String> paths, ByteCount size, ByteCount writesPerDay,
-            ByteCount minObject) {
+            ByteCount minObject, Map<String, TenantQuota> tenants, @Nullable WrappingKeys keys) {
         public Disk {
             paths = List.copyOf(paths);
+            tenants = Map.copyOf(tenants);
         }
     }
 

@@ -28,7 +28,7 @@ public record MachineNeeds(Cache cache, Rdma rdma, int storeConnections) {
     public static MachineNeeds defaults() {
         try {
             Section nothing = Section.root("defaults", null);
-            Cache cache = ConfigLoader.cache(nothing);
+            Cache cache = ConfigLoader.cache(nothing, FOLDER);
             return new MachineNeeds(cache, new RdmaLoader(FOLDER).load(nothing, cache.page()),
                     StoreLoader.MAX_CONNECTIONS);
         } catch (ConfigException e) {

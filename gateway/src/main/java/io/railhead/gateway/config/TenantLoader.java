@@ -18,20 +18,26 @@ final class TenantLoader {
 
     /** @param cacheable the cacheable memory of {@link CacheConfig#cacheableBytes} */
     static Map<String, TenantQuota> tenants(Section cache, long cacheable) throws ConfigException {
+        return tenants(cache, cacheable,
+                "cache.memory leaves without cache.reserve and room for fills");
+    }
+
+    /** @param room the bytes that tenants share, and {@code name} their name in a problem */
+    static Map<String, TenantQuota> tenants(Section cache, long room, String name)
+            throws ConfigException {
         Map<String, TenantQuota> tenants = new LinkedHashMap<>();
         long floors = 0;
         for (Map.Entry<String, Section> entry : cache.sections("tenants").entrySet()) {
-            TenantQuota share = share(entry.getValue(), cacheable);
+            TenantQuota share = share(entry.getValue(), room, name);
             floors += share.floorBytes();
             tenants.put(entry.getKey(), share);
         }
         if (tenants.size() > MOST_TENANTS) {
             throw cache.problem("tenants", "must be at most " + MOST_TENANTS);
         }
-        if (floors > cacheable) {
+        if (floors > room) {
             throw cache.problem("tenants", "floors are " + new ByteCount(floors)
-                    + " together, and may be at most " + new ByteCount(cacheable)
-                    + ": what cache.memory leaves without cache.reserve and room for fills");
+                    + " together, and may be at most " + new ByteCount(room) + ": what " + name);
         }
         return tenants;
     }
@@ -61,24 +67,25 @@ final class TenantLoader {
         return new Rate(requests, bytes.bytes());
     }
 
-    private static TenantQuota share(Section section, long cacheable) throws ConfigException {
-        long quota = section.value("quota", "100%", text -> bytes(text, cacheable));
-        long floor = section.value("floor", "0%", text -> bytes(text, cacheable));
+    private static TenantQuota share(Section section, long room, String name)
+            throws ConfigException {
+        long quota = section.value("quota", "100%", text -> bytes(text, room, name));
+        long floor = section.value("floor", "0%", text -> bytes(text, room, name));
         section.close();
         if (floor > quota) {
             throw section.problem("floor", "must not be above quota");
         }
-        return new TenantQuota(quota >= cacheable ? TenantQuota.NO_QUOTA : quota, floor);
+        return new TenantQuota(quota >= room ? TenantQuota.NO_QUOTA : quota, floor);
     }
 
-    private static long bytes(String text, long cacheable) {
+    private static long bytes(String text, long room, String name) {
         if (text.endsWith("%")) {
-            return Quantity.percent(text).of(cacheable);
+            return Quantity.percent(text).of(room);
         }
         long bytes = ByteCount.parse(text).bytes();
-        if (bytes > cacheable) {
-            throw new IllegalArgumentException("is more than the " + new ByteCount(cacheable)
-                    + " that cache.memory leaves without cache.reserve and room for fills");
+        if (bytes > room) {
+            throw new IllegalArgumentException(
+                    "is more than the " + new ByteCount(room) + " that " + name);
         }
         return bytes;
     }

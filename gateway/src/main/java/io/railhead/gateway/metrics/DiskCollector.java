@@ -44,12 +44,17 @@ public final class DiskCollector extends Collector {
         now.notKept()
                 .forEach((reason, count) -> notKept.addMetric(
                         List.of(reason.name().toLowerCase(Locale.ROOT)), (double) count));
+        GaugeMetricFamily tenants = new GaugeMetricFamily("railhead_disk_tenant_bytes",
+                "Segments on disk of each tenant that has a rule in `cache.disk.tenants`.",
+                List.of("tenant"));
+        now.tenantBytes()
+                .forEach((tenant, size) -> tenants.addMetric(List.of(tenant), (double) size));
         CounterMetricFamily faults = new CounterMetricFamily("railhead_disk_faults",
                 "Calls of the disks that failed (`error`) or took too long (`hang`).",
                 List.of("kind"));
         faults.addMetric(List.of("error"), (double) now.errors());
         faults.addMetric(List.of("hang"), (double) now.hangs());
-        return List.of(volumes, pages, bytes, notKept, faults,
+        return List.of(volumes, pages, bytes, notKept, faults, tenants,
                 gauge("railhead_disk_capacity_bytes", "Size of the files and devices in use.",
                         now.capacityBytes()),
                 gauge("railhead_disk_cached_pages", "Pages held on disk.", now.pages()),

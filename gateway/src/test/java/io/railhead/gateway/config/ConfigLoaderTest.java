@@ -9,6 +9,7 @@ import io.railhead.backend.BackendConfig;
 import io.railhead.backend.Rate;
 import io.railhead.cache.CacheConfig;
 import io.railhead.cache.TenantQuota;
+import io.railhead.cache.disk.WrappingKeys;
 import io.railhead.gateway.config.GatewayConfig.Access;
 import io.railhead.gateway.config.GatewayConfig.Admin;
 import io.railhead.gateway.config.GatewayConfig.Admission;
@@ -38,6 +39,7 @@ import java.net.InetAddress;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -67,6 +69,9 @@ class ConfigLoaderTest {
         Files.writeString(folder.resolve("credentials.yaml"), "");
         Files.writeString(folder.resolve("ca.pem"), "");
         Files.writeString(folder.resolve("policy.json"), "");
+        Files.setPosixFilePermissions(
+                Files.writeString(folder.resolve("disk.key"), "01".repeat(32) + "\n"),
+                PosixFilePermissions.fromString("rw-r-----"));
     }
 
     private GatewayConfig load(String yaml) throws Exception {
@@ -152,7 +157,8 @@ class ConfigLoaderTest {
                         cache: {memory: 1GiB, page: 64KiB, reserve: 7%, lock: true,
                           huge_pages: 1GiB, window: 4MiB,
                           run: 1MiB, metadata_entries: 5, pin_limit: 33%, verify: always, scrub: 0,
-                          disk: {paths: [/tmp/d1, /tmp/d2], size: 1GiB, writes_per_day: 0.5, min_object: 4KiB},
+                          disk: {paths: [/tmp/d1, /tmp/d2], size: 1GiB, writes_per_day: 0.5, min_object: 4KiB,
+                            tenants: {t: {quota: 1GiB, floor: 25%}}, encrypt: tenant, key_file: disk.key},
                           read_ahead: {window: 2MiB, per_tenant: 3MiB},
                           tenants: {t: {quota: 128MiB, floor: 64MiB}, all: {floor: 10%}}}
                         backends:
@@ -214,7 +220,9 @@ class ConfigLoaderTest {
                         new TenantQuota(TenantQuota.NO_QUOTA, new Percent(10).of(CACHEABLE))),
                 GatewayConfig.Verify.ALWAYS, ByteCount.parse("0"),
                 new GatewayConfig.Disk(List.of("/tmp/d1", "/tmp/d2"), ByteCount.parse("1GiB"),
-                        ByteCount.parse("1GiB"), ByteCount.parse("4KiB"))));
+                        ByteCount.parse("1GiB"), ByteCount.parse("4KiB"),
+                        Map.of("t", new TenantQuota(1 << 30, 512 << 20)),
+                        WrappingKeys.parse("01".repeat(32)))));
         assertThat(config.backends().get("a")).isEqualTo(new Store(new BackendConfig("a",
                 List.of(URI.create("https://s3"), URI.create("http://10.0.0.1:8080")), "eu",
                 folder.resolve("ca.pem"), false, Duration.ofSeconds(1), Duration.ofMinutes(2),
@@ -329,7 +337,11 @@ class ConfigLoaderTest {
             "cache: {run: 32MiB}               | cache.window: must hold at least one cache.run",
             "cache: {run: 64KiB}               | cache.run: must hold at least one cache.page",
             "cache: {lock: maybe}              | cache.lock: 'maybe' is neither true nor false",
-            "cache: {disk: {encrypt: tenant}} | cache.disk.encrypt: is not there yet: encrypt the device below the gateway, by LUKS or in the drive",
+            "cache: {disk: {encrypt: tenant}} | cache.disk.key_file: ",
+            "cache: {disk: {encrypt: yes}} | cache.disk.encrypt: ",
+            "cache: {disk: {key_file: /tmp/k}} | cache.disk.key_file: is of use with encrypt: tenant only",
+            "cache: {disk: {encrypt: tenant, key_file: /no/key}} | cache.disk.key_file: cannot be read: ",
+            "cache: {disk: {encrypt: tenant, key_file: /etc/passwd}} | cache.disk.key_file: can be read or written by others: chmod o-rwx /etc/passwd",
             "cache: {disk: {paths: [d]}}       | cache.disk.paths: must be absolute: d",
             "cache: {disk: {paths: [/]}}       | cache.disk.paths: must be absolute: /",
             "cache: {disk: {paths: [/no/d]}}   | cache.disk.paths: no such folder: /no",

@@ -42,6 +42,7 @@ class ConfigurationReferenceTest {
                 (path, kind, otherwise) -> keys.putIfAbsent(
                         path.replace("backends.store", "backends.NAME")
                                 .replace("cache.tenants.tenant", "cache.tenants.TENANT")
+                                .replace("disk.tenants.tenant", "disk.tenants.TENANT")
                                 .replace("rate.tenants.tenant", "rate.tenants.TENANT")
                                 .replaceAll("\\[\\d+\\]", "[]"),
                         new Key(kind, otherwise)));
