@@ -12,6 +12,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** Reads {@code cache.disk}. */
@@ -19,6 +20,9 @@ final class DiskLoader {
     private static final String WRITES = "a number of times the disks' size, such as 1 or 0.3, or"
             + " a size such as 500GiB";
 
+    /** Sorted, so that a refusal and the reference name them in one order. */
+    private static final Map<String, Boolean> ENCRYPT = new TreeMap<>(
+            Map.of("off", false, "tenant", true));
     private static final long MOST_KEY_FILE_BYTES = 4096;
 
     private DiskLoader() {}
@@ -32,7 +36,7 @@ final class DiskLoader {
         ByteCount writes = section.value("writes_per_day", "1", text -> writes(text, total));
         Map<String, TenantQuota> tenants = TenantLoader.tenants(section, total,
                 "all disks have");
-        boolean encrypted = section.choice("encrypt", "off", Map.of("off", false, "tenant", true));
+        boolean encrypted = section.choice("encrypt", "off", ENCRYPT);
         WrappingKeys keys = keys(section, folder, encrypted);
         section.close();
         if (paths.isEmpty()) {
