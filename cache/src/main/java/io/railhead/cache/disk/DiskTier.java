@@ -398,8 +398,8 @@ public final class DiskTier implements AutoCloseable {
     }
 
     /**
-     * Erases all that a tenant has on disk, by erasing its keys. Memory must have given its pages up
-     * already.
+     * Erases all that a tenant has on disk, by erasing its keys. Memory must have given its pages
+     * up already.
      *
      * @return the disks on which it is not erased
      */

@@ -19,7 +19,9 @@ final class OpenSegment {
     final int segment;
     final long sequence;
     final TenantId tenant;
-    /** The key of its pages; null if the volume is not encrypted. Set by the writer at the begin. */
+    /**
+     * The key of its pages; null if the volume is not encrypted. Set by the writer at the begin.
+     */
     @Nullable
     SecretKey key;
     /** Units that the tenant has not overwritten; the writer only. */

@@ -16,12 +16,12 @@ final class Signatures {
             new Signature("a btrfs file system", 0x10040, "_BHRfS_M"),
             new Signature("an LVM physical volume", 512, "LABELONE"),
             new Signature("swap space", 4086, "SWAPSPACE2"),
-            new Signature("a member of a RAID", 4096, "\u00fc\u004e\u002b\u00a9"),
-            new Signature("a member of a RAID", 0, "\u00fc\u004e\u002b\u00a9"),
+            new Signature("a member of a RAID", 4096, "\u00fcN+\u00a9"),
+            new Signature("a member of a RAID", 0, "\u00fcN+\u00a9"),
             new Signature("a partition table (GPT)", 512, "EFI PART"),
             new Signature("a partition table (GPT)", 4096, "EFI PART"),
-            new Signature("an ext2, ext3 or ext4 file system", 0x438, "\u0053\u00ef"),
-            new Signature("a partition table or boot sector (MBR)", 510, "\u0055\u00aa"));
+            new Signature("an ext2, ext3 or ext4 file system", 0x438, "S\u00ef"),
+            new Signature("a partition table or boot sector (MBR)", 510, "U\u00aa"));
 
     /** @param bytes each of them a character from 0 to 255 */
     private record Signature(String name, int at, String bytes) {

@@ -177,8 +177,9 @@ final class DiskEncryptionTest {
                 rig.as("stays").write(400 + 4 * i);
             }
             gone = rig.volume.tenant("gone");
-            SegmentWriter.Offered waiting = rig.as("gone").offered(999, 0,
-                    MemorySegment.NULL, () -> true);
+            SegmentWriter.Offered waiting = rig.as("gone")
+                    .offered(999, 0,
+                            MemorySegment.NULL, () -> true);
             rig.writer.erase(gone, Objects.requireNonNull(rig.volume.keys));
             for (int i = 0; i < 12; i++) {
                 assertThat(rig.read(4 * i)).isNull();

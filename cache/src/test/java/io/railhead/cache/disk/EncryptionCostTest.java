@@ -93,7 +93,8 @@ final class EncryptionCostTest {
             PageIdentity identity = new PageIdentity(i, begun);
             DiskIndex.Place place = volume.find(identity);
             assertThat(place).isNotNull();
-            assertThat(volume.read(identity, place, List.of(into))).isEqualTo(DiskVolume.Outcome.RIGHT);
+            assertThat(volume.read(identity, place, List.of(into)))
+                    .isEqualTo(DiskVolume.Outcome.RIGHT);
         }
         long read = cpuNanos();
         writer.close();

@@ -81,7 +81,8 @@ final class SyntheticDisk implements BlockFile {
             VersionName.Digest digest = nameOf.apply(pageBytes).digest(known.secret().bytes());
             entries.set(0, new Entry(digest.page(0), digest.objectHash(), 0, pageBytes, zerosCrc));
         }
-        new SegmentFooter(known.volume(), 1 + segment, known.epoch(), 0, new TenantId(0, 1), entries)
+        new SegmentFooter(known.volume(), 1 + segment, known.epoch(), 0, new TenantId(0, 1),
+                entries)
                 .encodeTo(into);
     }
 

@@ -85,6 +85,7 @@ final class FormatCommand implements Callable<Integer> {
             return;
         }
         String held = path + " holds " + content.words();
+        @SuppressWarnings("SystemConsoleNull") // A JDK told to use java.base alone has none.
         Console console = System.console();
         if (console == null || !console.isTerminal()) {
             throw new IOException(held + ": add --yes to drop that");

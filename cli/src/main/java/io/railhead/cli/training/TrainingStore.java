@@ -48,7 +48,7 @@ final class TrainingStore implements AutoCloseable {
     }
 
     private static void object(HttpServerRequest request, HttpServerResponse response) {
-        int size = request.path().contains('/' + SMALL) ? SMALL_BYTES : OBJECT_BYTES;
+        int size = request.uri().contains('/' + SMALL) ? SMALL_BYTES : OBJECT_BYTES;
         int first = 0;
         int last = size - 1;
         String range = request.getHeader("Range");

@@ -18,7 +18,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
-/** Eviction, erasure and pins. Names apply under every backend and account, as in stores' events. */
+/**
+ * Eviction, erasure and pins. Names apply under every backend and account, as in stores' events.
+ */
 final class CacheCalls {
     private static final Duration DISK_PATIENCE = Duration.ofSeconds(10);
 
