@@ -11,12 +11,12 @@ public record VolumeState(String path, State state, String reason, long bytes, l
 
     /** The part that a file or device takes. */
     public enum State {
-        /** It is being opened. */
+        /** Being opened. */
         OPENING,
-        /** It is read; nothing is written until all its pages are known. */
+        /** Read already; nothing is written until all its pages are known. */
         RECOVERING,
         WORKING,
-        /** It fails or hangs, and is left alone for now. */
+        /** Failing or hanging, and left alone for now. */
         BROKEN,
         /** The gateway does without it until a restart. */
         REFUSED

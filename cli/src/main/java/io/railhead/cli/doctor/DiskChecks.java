@@ -190,7 +190,7 @@ final class DiskChecks {
             boolean isDevice = DirectFile.isDevice(path.toString());
             DiskSpeed speed = isDevice
                     ? DiskSpeed.ofDevice(path)
-                    : DiskSpeed.ofFolder(path.toAbsolutePath().getParent());
+                    : DiskSpeed.ofFolder(path.toAbsolutePath().resolveSibling(""));
             String found = String.format(Locale.ROOT, "%s reads %.0f MiB/s", path,
                     speed.reads())
                     + (isDevice
