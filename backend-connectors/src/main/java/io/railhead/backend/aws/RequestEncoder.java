@@ -33,6 +33,8 @@ final class RequestEncoder {
     /** Headers of one hop, which are set for every signer. */
     private static final Set<String> FRAMING = Set.of("host", "content-length",
             "transfer-encoding", "connection", "expect");
+    private static final Set<String> METHODS = Set.of("GET", "HEAD", "PUT", "POST", "DELETE",
+            "OPTIONS", "PATCH");
     private static final String UNSIGNED_TRAILER = "STREAMING-UNSIGNED-PAYLOAD-TRAILER";
     private static final String NO_BYTES_SHA256 = sha256(ByteBuffer.allocate(0));
     /**
@@ -194,6 +196,13 @@ final class RequestEncoder {
                 path + RawUri.canonicalQuery(target.rawQuery()));
         out.headers().set("Host", host);
         return out;
+    }
+
+    private static HttpMethod method(String name) {
+        if (!METHODS.contains(name)) {
+            throw new IllegalArgumentException("no method of S3: " + name);
+        }
+        return HttpMethod.valueOf(name);
     }
 
     private static void copyHeaders(HttpHeaders out, Headers headers, Set<String> ours) {
