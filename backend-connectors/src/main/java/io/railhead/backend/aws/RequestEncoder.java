@@ -192,7 +192,7 @@ final class RequestEncoder {
             path = RawUri.canonicalPath(path);
         }
         HttpRequest out = new DefaultHttpRequest(HttpVersion.HTTP_1_1,
-                HttpMethod.valueOf(request.method()),
+                method(request.method()),
                 path + RawUri.canonicalQuery(target.rawQuery()));
         out.headers().set("Host", host);
         return out;
