@@ -50,8 +50,9 @@ public final class Table {
                         GiB; a pass reads all objects once, a part of 8 MiB at a time, and its requests are
                         those that reached the store. The cold row begins with an empty cache in a gateway
                         that has warmed up; just-started is the very first pass. The disk-hit row is of a
-                        gateway whose memory has room for a fifth, and whose disk has the rest. p50 and p99 are per object. Every byte was checked by
-                        SHA-256 in the client, after each pass; all times are of the passes alone.
+                        gateway with memory for a fifth of the data, but 64 MiB at least, and a disk for
+                        all of it. p50 and p99 are per object. Every byte was checked by SHA-256 in the
+                        client, after each pass; all times are of the passes alone.
                         """);
         out.println(where);
         out.print(rows.stream().anyMatch(readingRow -> readingRow.fabric().equals("verbs"))
