@@ -134,7 +134,7 @@ public final class ConfigLoader {
                 credentials(section),
                 domains(section),
                 section.duration("drain", "30s"),
-                section.duration("warm_up", "1s"),
+                section.duration("warm_up", "0s"),
                 section.bytes("max_header", "64KiB"),
                 section.timeout("header_timeout", "10s"),
                 section.timeout("idle_timeout", "60s"),

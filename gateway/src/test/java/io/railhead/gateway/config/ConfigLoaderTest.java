@@ -99,7 +99,7 @@ class ConfigLoaderTest {
                 Files.readString(Path.of("/proc/sys/kernel/hostname")).strip(),
                 new ListenAddress("0.0.0.0", 9000), new ListenAddress("0.0.0.0", 9901),
                 folder.resolve("credentials.yaml"), List.of(), Duration.ofSeconds(30),
-                Duration.ofSeconds(1),
+                Duration.ZERO,
                 ByteCount.parse("64KiB"), Duration.ofSeconds(10), Duration.ofSeconds(60),
                 ByteCount.parse("1KiB"), new Admission(0, ByteCount.parse("0"), 0, RateLimits.NONE),
                 Runtime.getRuntime().availableProcessors(),
@@ -142,7 +142,7 @@ class ConfigLoaderTest {
         GatewayConfig config = load(
                 """
                         gateway: {name: rack7, listen: "[::1]:1", health: "h:2", credentials: credentials.yaml,
-                          domains: [S3.Rack], drain: 1s, warm_up: 0s, max_header: 8KiB, header_timeout: 2s,
+                          domains: [S3.Rack], drain: 1s, warm_up: 3s, max_header: 8KiB, header_timeout: 2s,
                           idle_timeout: 3s, min_rate: 2KiB, event_loops: 4,
                           admission: {requests: 7, bytes: 64MiB, connections: 9,
                             rate: {requests: 11, bytes: 2KiB, tenants: {team: {requests: 12},
@@ -193,7 +193,7 @@ class ConfigLoaderTest {
 
         assertThat(config.gateway()).isEqualTo(new Gateway("rack7", new ListenAddress("::1", 1),
                 new ListenAddress("h", 2), folder.resolve("credentials.yaml"), List.of("s3.rack"),
-                Duration.ofSeconds(1), Duration.ZERO, ByteCount.parse("8KiB"),
+                Duration.ofSeconds(1), Duration.ofSeconds(3), ByteCount.parse("8KiB"),
                 Duration.ofSeconds(2),
                 Duration.ofSeconds(3), ByteCount.parse("2KiB"),
                 new Admission(7, ByteCount.parse("64MiB"), 9,
