@@ -31,7 +31,7 @@ class ModelIT {
     /** One operation in so many is of a history whose store's bytes change on the way. */
     private static final int VERIFIED_SHARE = 5;
     /** At least one page goes to the disk, and one comes from it, in so many operations. */
-    private static final int OPERATIONS_PER_PAGE = 50;
+    private static final int OPERATIONS_PER_PAGE = 500;
     /** Longer histories show no more, and take longer to replay. */
     private static final long LONGEST = 40_000;
     /**
