@@ -167,7 +167,7 @@ final class DiskVolume implements AutoCloseable {
         // Before the sequence: who sees that sees all of these.
         shares.owns(segment, tenant);
         epoch(segment, superblock.epoch());
-        // What is evicted is removed from it.
+        // An eviction removes pages from an open segment, so no number can be above its stamp.
         stamps.set(segment, Long.MAX_VALUE);
         sequences.set(segment, sequence);
         open.add(begun);

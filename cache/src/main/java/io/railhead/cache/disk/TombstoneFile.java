@@ -182,7 +182,7 @@ final class TombstoneFile implements AutoCloseable {
             file.write(memory.segment().asSlice(0, (long) blocks * BLOCK_BYTES), at(other, 0));
             file.sync();
         } catch (RuntimeException | Error e) {
-            // What arrived of the new half has evictions only that hold.
+            // A half that was written in part holds true evictions only.
             base = before;
             generation = newer - 1;
             throw e;

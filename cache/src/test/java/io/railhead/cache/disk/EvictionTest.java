@@ -182,7 +182,7 @@ final class EvictionTest {
             assertThat(rig.volume.tombstones.size()).isLessThanOrEqualTo(
                     TombstoneFile.MOST_RECORDS);
             assertThat(rig.read(0)).isNull();
-            // What is written afterwards is found.
+            // Later pages are found.
             rig.write(4 * 30);
             assertThat(rig.read(4 * 30)).isNotNull();
             rig.writer.seal();

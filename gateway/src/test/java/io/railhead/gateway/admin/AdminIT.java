@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** What an administrator has a gateway do. */
+/** Administrators' calls. */
 class AdminIT extends GatewayWithAdministrator {
 
     @Test

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What an administrator has a gateway do about its disks. */
+/** Administrators' calls about disks. */
 @RequiresDirectFiles
 class DiskAdminIT {
     private static final int BYTES = 300_000;

@@ -115,7 +115,7 @@ final class ModelWorld implements AutoCloseable {
             // So many names would be empty for long.
             history.before().forEach(object -> {
                 store.putBehind(object.path(), object.content(), 0);
-                // Where each account has its own.
+                // Each account has an object of its own there.
                 ACCESS_KEYS.forEach(
                         key -> store.putBehind(key + object.path(), object.content(), 0));
             });
@@ -239,7 +239,7 @@ final class ModelWorld implements AutoCloseable {
         for (String series : List.of(REFUTED, WRITTEN, READ)) {
             formerLives.merge(series, gateway.metric(series), Double::sum);
         }
-        // What was verified before says nothing of pages that come back: docs/disk-tier.md.
+        // Verdicts from before do not hold for pages that come back: docs/disk-tier.md.
         judge.dividing();
         yaml = yaml();
         gateway.restart(yaml);

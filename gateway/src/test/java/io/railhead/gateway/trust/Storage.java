@@ -1,6 +1,6 @@
 package io.railhead.gateway.trust;
 
-/** Where a model's gateway keeps objects. */
+/** The places in which a model's gateway keeps objects. */
 public enum Storage {
     /** In memory alone. */
     MEMORY,
