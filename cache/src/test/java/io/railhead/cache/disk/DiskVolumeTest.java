@@ -38,8 +38,8 @@ final class DiskVolumeTest {
         for (int step = 0; step < 4000; step++) {
             int number = random.nextInt(400);
             switch (random.nextInt(100)) {
-                case 0 -> rig = reopen(rig, true);
-                case 1 -> rig = reopen(rig, false);
+                case 0 -> rig = rig.reopen(disk, true);
+                case 1 -> rig = rig.reopen(disk, false);
                 case 2 -> {
                     // The power fails in the middle of some write.
                     disk.cutAfter(1 + random.nextInt(10));
@@ -49,7 +49,7 @@ final class DiskVolumeTest {
                         rig.write(late);
                     }
                     disk = disk.copy();
-                    rig = reopen(rig, false);
+                    rig = rig.reopen(disk, false);
                 }
                 default -> {
                     if (random.nextBoolean()) {
@@ -68,14 +68,6 @@ final class DiskVolumeTest {
         }
         assertThat(found).as("seed " + seed).isGreaterThan(100);
         rig.close();
-    }
-
-    private VolumeRig reopen(VolumeRig rig, boolean orderly) throws DiskRefusedException {
-        if (orderly) {
-            rig.writer.seal();
-        }
-        rig.close();
-        return new VolumeRig(disk);
     }
 
     @Test

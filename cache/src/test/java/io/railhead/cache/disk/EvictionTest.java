@@ -106,8 +106,8 @@ final class EvictionTest {
         for (int step = 0; step < 4000; step++) {
             int number = random.nextInt(60);
             switch (random.nextInt(60)) {
-                case 0 -> rig = reopen(rig, true);
-                case 1 -> rig = reopen(rig, false);
+                case 0 -> rig = rig.reopen(disk, true);
+                case 1 -> rig = rig.reopen(disk, false);
                 case 2 -> {
                     disk.cutAfter(1 + random.nextInt(6));
                     for (int i = 0; i < 3; i++) {
@@ -118,7 +118,7 @@ final class EvictionTest {
                         boolean _ = rig.evict(random.nextInt(60));
                     }
                     disk = disk.copy();
-                    rig = reopen(rig, false);
+                    rig = rig.reopen(disk, false);
                 }
                 case 3, 4, 5, 6 -> {
                     assertThat(rig.evict(number)).isTrue();
@@ -154,14 +154,6 @@ final class EvictionTest {
         assertThat(found).as("seed " + seed).isGreaterThan(100);
         assertThat(evicted).as("seed " + seed).isGreaterThan(50);
         rig.close();
-    }
-
-    private VolumeRig reopen(VolumeRig rig, boolean orderly) throws DiskRefusedException {
-        if (orderly) {
-            rig.writer.seal();
-        }
-        rig.close();
-        return new VolumeRig(disk);
     }
 
     @Test

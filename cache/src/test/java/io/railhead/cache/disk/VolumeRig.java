@@ -54,6 +54,15 @@ final class VolumeRig implements AutoCloseable {
         log = new EvictionLog("disk", volume, () -> Long.MAX_VALUE, clock::get);
     }
 
+    /** Ends this volume, and opens it again from a disk; without order its open segment is lost. */
+    VolumeRig reopen(BlockFile file, boolean orderly) throws DiskRefusedException {
+        if (orderly) {
+            writer.seal();
+        }
+        close();
+        return new VolumeRig(file);
+    }
+
     /** Evicts by name, and returns whether a crash from now on cannot undo it. */
     boolean evict(EvictedNames names) {
         CompletableFuture<Boolean> recorded = log.add(names);

@@ -1,12 +1,11 @@
 package io.railhead.cli.disk;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.railhead.os.DirectFile;
-import io.railhead.os.OsException;
+import io.railhead.os.RequiresDirectFiles;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.RandomAccessFile;
@@ -14,7 +13,6 @@ import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,6 +20,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
 /** An operator's commands on files; this process has no terminal, so nothing is asked. */
+@RequiresDirectFiles
 final class DiskCommandTest {
     private static final long BYTES = 200L << 20;
 
@@ -30,18 +29,6 @@ final class DiskCommandTest {
 
     @TempDir
     private Path folder;
-
-    @BeforeEach
-    void aFileSystemWithDirectFiles() throws IOException {
-        Path probe = folder.resolve("probe");
-        try {
-            DirectFile.open(probe.toString(), 4096).close();
-        } catch (OsException e) {
-            assumeTrue(!DirectFile.isRefusedDirect(e), "needs a file system with O_DIRECT");
-        } finally {
-            Files.deleteIfExists(probe);
-        }
-    }
 
     private int run(String... arguments) {
         out.getBuffer().setLength(0);

@@ -1,13 +1,12 @@
 package io.railhead.cli.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.railhead.cli.doctor.Finding.Mark;
 import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.identity.CredentialStore;
 import io.railhead.os.DirectFile;
-import io.railhead.os.OsException;
+import io.railhead.os.RequiresDirectFiles;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,26 +14,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Files of the disk tier as the doctor finds them, each with its mend. */
+@RequiresDirectFiles
 final class DiskChecksTest {
     @TempDir
     private Path folder;
-
-    @BeforeEach
-    void aFileSystemWithDirectFiles() throws Exception {
-        Path probe = folder.resolve("probe");
-        try {
-            DirectFile.open(probe.toString(), 4096).close();
-        } catch (OsException e) {
-            assumeTrue(!DirectFile.isRefusedDirect(e), "needs a file system with O_DIRECT");
-        } finally {
-            Files.deleteIfExists(probe);
-        }
-    }
 
     private String disk() {
         return folder.resolve("disk").toString();
