@@ -36,6 +36,8 @@ import org.slf4j.LoggerFactory;
  * where it is.
  *
  * <p> All pages of a version go to one volume, so a read of adjacent pages has one disk.
+ *
+ * <p> A long class: opening, admission, reads and evictions all choose among the same volumes.
  */
 public final class DiskTier implements AutoCloseable {
     /** The answer of {@link Held#holder} for a page that no volume has. */

@@ -4,31 +4,21 @@ import io.railhead.cache.disk.DiskIndex.Place;
 import io.railhead.cache.disk.SegmentFooter.Entry;
 import io.railhead.cache.disk.Tombstones.Tombstone;
 import io.railhead.os.BlockFile;
-import io.railhead.os.Mapping;
 import io.railhead.os.OsException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.BitSet;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import java.util.zip.CRC32C;
@@ -49,12 +39,6 @@ import org.jspecify.annotations.Nullable;
 final class DiskVolume implements AutoCloseable {
     /** A segment with a footer that could not be read: left as it is until a restart. */
     static final long UNUSABLE = Long.MAX_VALUE;
-    /** The time after which footers are tried again that could not be read. */
-    private static final long RETRY_MILLIS = 1000;
-    private static final long STEP_MILLIS = 50;
-    private static final int RECOVERING_THREADS = 4;
-    /** Fewer are not worth another thread. */
-    private static final int SEGMENTS_PER_THREAD = 64;
     /** The first read of a footer: enough for pages of full length. */
     private static final int FOOTER_START = 16 << 10;
 
@@ -331,100 +315,43 @@ final class DiskVolume implements AutoCloseable {
         return idle == null ? new PageCipher(layout.pageBytes()) : idle;
     }
 
-    /**
-     * Reads the footers and fills the index. Pages are found as soon as their footer was read. A
-     * segment without a whole footer counts as empty. Where the disk fails, it is asked once more
-     * after the others; then the segment is left alone, since its pages may be good.
-     *
-     * @param stop ends it early
-     * @return the number of footers that were read
-     */
+    /** Finds what the disk holds: see {@link VolumeRecovery}. */
     int recover(BooleanSupplier stop) {
-        BitSet failed = new BitSet();
-        int found = recover(IntStream.range(0, layout.segments()).toArray(), failed, stop);
-        if (!failed.isEmpty()) {
-            pause(stop);
-            int[] again = failed.stream().toArray();
-            failed.clear();
-            found += recover(again, failed, stop);
-        }
-        if (stop.getAsBoolean()) {
-            return found;
-        }
-        failed.stream().forEach(segment -> sequences.set(segment, UNUSABLE));
-        unreadable = failed.cardinality();
-        full = found + unreadable == layout.segments() || index.isFull();
-        recovered = true;
-        return found;
+        return new VolumeRecovery(this).run(stop);
     }
 
-    /** Reads some footers, by several threads: one would wait for the drive most of the time. */
-    private int recover(int[] segments, BitSet failed, BooleanSupplier stop) {
-        AtomicInteger next = new AtomicInteger();
-        AtomicInteger found = new AtomicInteger();
-        Callable<Void> some = () -> {
-            try (Mapping memory = Mapping.anonymous(layout.footerBytes())) {
-                for (int i = next.getAndIncrement(); i < segments.length
-                        && !stop.getAsBoolean(); i = next.getAndIncrement()) {
-                    found.addAndGet(recover(segments[i], memory.segment(), failed));
-                }
-            }
-            return null;
-        };
-        int count = Math.clamp(segments.length / SEGMENTS_PER_THREAD, 1, RECOVERING_THREADS);
-        try (ExecutorService threads = Executors.newFixedThreadPool(count,
-                Thread.ofPlatform().daemon().name("railhead-disk-recover-", 0).factory())) {
-            for (Future<Void> each : threads.invokeAll(Collections.nCopies(count, some))) {
-                each.get();
-            }
-        } catch (ExecutionException e) {
-            throw new IllegalStateException("footers could not be read", e.getCause());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted", e);
-        }
-        return found.get();
-    }
-
-    private int recover(int segment, MemorySegment memory, BitSet failed) {
-        try {
-            SegmentFooter footer = readFooter(segment, memory);
-            if (footer == null) {
-                return 0;
-            }
-            stamps.set(segment, footer.stamp());
-            shares.owns(segment, footer.tenant());
-            epoch(segment, footer.epoch());
-            sequences.set(segment, footer.sequence());
-            adopt(segment, footer);
-            return 1;
-        } catch (OsException e) {
-            synchronized (failed) {
-                failed.set(segment);
-            }
-            return 0;
-        }
-    }
-
-    private static void pause(BooleanSupplier stop) {
-        for (long waited = 0; waited < RETRY_MILLIS
-                && !stop.getAsBoolean(); waited += STEP_MILLIS) {
-            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(STEP_MILLIS));
-        }
-    }
-
-    /** Returns the number of segments whose footer could not be read. */
-    int unreadable() {
-        return unreadable;
-    }
-
-    private void adopt(int segment, SegmentFooter footer) {
+    /**
+     * Makes the pages of a footer visible; during recovery, for different segments on any thread.
+     */
+    void adopt(int segment, SegmentFooter footer) {
+        stamps.set(segment, footer.stamp());
+        shares.owns(segment, footer.tenant());
+        epoch(segment, footer.epoch());
+        sequences.set(segment, footer.sequence());
         for (long object : objects(footer)) {
             names.add(object);
         }
         for (Entry entry : footer.entries()) {
             boolean _ = put(segment, footer.sequence(), entry);
         }
+    }
+
+    /**
+     * Ends the recovery.
+     *
+     * @param found the number of footers
+     * @param failed the segments whose footer could not be read, which are left alone
+     */
+    void recovered(int found, BitSet failed) {
+        failed.stream().forEach(segment -> sequences.set(segment, UNUSABLE));
+        unreadable = failed.cardinality();
+        full = found + unreadable == layout.segments() || index.isFull();
+        recovered = true;
+    }
+
+    /** Returns the number of segments whose footer could not be read. */
+    int unreadable() {
+        return unreadable;
     }
 
     /** Returns the hashes of the objects that have pages in a segment, each once. */
