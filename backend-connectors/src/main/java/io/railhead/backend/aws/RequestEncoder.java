@@ -219,7 +219,8 @@ final class RequestEncoder {
         });
     }
 
-    private static String sha256(ByteBuffer content) {
+    /** Returns the SHA-256 in hex. */
+    static String sha256(ByteBuffer content) {
         try {
             MessageDigest digest = MessageDigest.getInstance("SHA-256");
             digest.update(content);

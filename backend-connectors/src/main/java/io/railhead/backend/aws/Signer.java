@@ -6,8 +6,7 @@ import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpRequest;
 import io.railhead.backend.Caller;
 import io.railhead.protocol.message.SigningKey;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
+import java.nio.ByteBuffer;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -83,7 +82,7 @@ final class Signer {
         canonical.append('\n').append(names).append('\n').append(payloadHash);
         String scope = time.day() + '/' + region + "/s3/aws4_request";
         String toSign = "AWS4-HMAC-SHA256\n" + time.text + '\n' + scope + '\n'
-                + HEX.formatHex(sha256(canonical.toString().getBytes(ISO_8859_1)));
+                + RequestEncoder.sha256(ByteBuffer.wrap(canonical.toString().getBytes(ISO_8859_1)));
         headers.set("Authorization", "AWS4-HMAC-SHA256 Credential=" + caller.accessKey() + '/'
                 + scope + ", SignedHeaders=" + names + ", Signature="
                 + HEX.formatHex(key(caller, time.day()).sign(toSign)));
@@ -178,14 +177,6 @@ final class Signer {
                 space = false;
                 canonical.append(c);
             }
-        }
-    }
-
-    private static byte[] sha256(byte[] bytes) {
-        try {
-            return MessageDigest.getInstance("SHA-256").digest(bytes);
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("SHA-256 is part of every Java", e);
         }
     }
 }

@@ -24,34 +24,46 @@ import org.jspecify.annotations.Nullable;
  * on, so that no gateway has it meanwhile. Calls wait for the disk.
  */
 public final class DiskFormat implements AutoCloseable {
-    private final BlockFile file;
     private final String path;
+    private final long wanted;
+    private BlockFile file;
 
-    private DiskFormat(BlockFile ownedFile, String path) {
+    private DiskFormat(BlockFile ownedFile, String path, long wanted) {
         this.file = ownedFile;
         this.path = path;
+        this.wanted = wanted;
     }
 
     /**
-     * Opens a file or device. A file is made if there is none, for the owner of its folder.
+     * Opens a file or device. A file is made if there is none, for the owner of its folder. One
+     * that is there keeps its length until {@link #format}.
      *
      * @param bytes the size of the volume; 0 for the whole device or existing file
      */
     public static DiskFormat open(String path, long bytes) throws DiskRefusedException {
+        if (bytes != 0) {
+            requireEnough(path, bytes);
+        }
         boolean isNew = Files.notExists(Path.of(path));
-        BlockFile file = VolumeFactory.opened(DirectFile::open, path, bytes);
+        BlockFile file = VolumeFactory.opened(DirectFile::open, path, isNew ? bytes : 0);
         try {
             if (isNew) {
                 giveToOwnerOfFolder(Path.of(path));
             }
-            if (file.bytes() < DiskLayout.leastBytes()) {
-                throw new DiskRefusedException(path + ": has " + file.bytes()
-                        + " bytes, and a volume needs " + DiskLayout.leastBytes());
+            if (bytes == 0) {
+                requireEnough(path, file.bytes());
             }
-            return new DiskFormat(file, path);
+            return new DiskFormat(file, path, bytes);
         } catch (DiskRefusedException | RuntimeException | Error e) {
             file.close();
             throw e;
+        }
+    }
+
+    private static void requireEnough(String path, long bytes) throws DiskRefusedException {
+        if (bytes < DiskLayout.leastBytes()) {
+            throw new DiskRefusedException(path + ": has " + bytes + " bytes, and a volume needs "
+                    + DiskLayout.leastBytes());
         }
     }
 
@@ -99,7 +111,9 @@ public final class DiskFormat implements AutoCloseable {
 
     public DiskContent content() throws DiskRefusedException {
         try {
-            return content(path, file.bytes(), DirectFile.isDevice(path), this::read);
+            boolean isDevice = DirectFile.isDevice(path);
+            long bytes = isDevice ? file.bytes() : Files.size(Path.of(path));
+            return content(path, bytes, isDevice, this::read);
         } catch (IOException | OsException e) {
             throw new DiskRefusedException(path + ": " + e.getMessage(), e);
         }
@@ -164,6 +178,10 @@ public final class DiskFormat implements AutoCloseable {
      * disk that is blank or has some remains: then it is formatted again.
      */
     public DiskContent format(int pageBytes) throws DiskRefusedException {
+        if (wanted != 0) {
+            file.close();
+            file = VolumeFactory.opened(DirectFile::open, path, wanted);
+        }
         try (Mapping memory = Mapping.anonymous(Signatures.BYTES)) {
             DiskLayout layout = DiskLayout.of(file.bytes(), pageBytes);
             MemorySegment zeros = memory.segment();

@@ -4,6 +4,7 @@ import io.railhead.os.BlockFile;
 import io.railhead.os.DirectFile;
 import io.railhead.os.OsException;
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -37,6 +38,7 @@ record VolumeFactory(DiskConfig config, Opener opener, Shape shape) {
 
     /** Opens a volume, which may take as long as the disk wants. */
     DiskVolume open(String path) throws DiskRefusedException {
+        requireOursToGrow(path);
         BlockFile file = opened(path, config.bytesEach());
         try {
             return new DiskVolume(file, opening(file, path).open(layout(path, file)),
@@ -78,6 +80,7 @@ record VolumeFactory(DiskConfig config, Opener opener, Shape shape) {
             if (bytes == 0) {
                 tryFolder(path);
             }
+            requireOursToGrow(path);
             requireSpace(path, bytes);
             return bytes == 0 ? "" : problemOfContent(path);
         } catch (DiskRefusedException e) {
@@ -112,9 +115,37 @@ record VolumeFactory(DiskConfig config, Opener opener, Shape shape) {
         }
     }
 
-    /** Makes a file of one block beside a file that is not there yet, and removes it. */
+    /**
+     * Refuses a file that is too short and holds something else: to grow it would change it. Files
+     * that hold pages, or nothing, become as long as is configured.
+     */
+    private void requireOursToGrow(String path) throws DiskRefusedException {
+        Path file = Path.of(path);
+        if (Files.notExists(file) || DirectFile.isDevice(path)) {
+            return;
+        }
+        try {
+            long size = Files.size(file);
+            if (size > 0 && size < config.bytesEach()) {
+                DiskContent content = DiskFormat.look(file);
+                if (content.volume() == null && !content.isBlank()) {
+                    throw VolumeOpening.foreign(path, content.words());
+                }
+            }
+        } catch (IOException e) {
+            throw new DiskRefusedException(path + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** Makes a file of one block in the folder of a file that is not there yet, and removes it. */
     private void tryFolder(String path) throws IOException, DiskRefusedException {
-        String trial = path + ".trial";
+        Path folder = Path.of(path).toAbsolutePath().resolveSibling("");
+        String trial;
+        try {
+            trial = Files.createTempFile(folder, ".railhead-", ".trial").toString();
+        } catch (AccessDeniedException e) {
+            throw new DiskRefusedException(path + ": " + forbidden(), e);
+        }
         try {
             opened(trial, DiskLayout.UNIT_BYTES).close();
         } catch (DiskRefusedException e) {
@@ -169,6 +200,10 @@ record VolumeFactory(DiskConfig config, Opener opener, Shape shape) {
         }
     }
 
+    private static String forbidden() {
+        return "user " + System.getProperty("user.name") + " may not read and write it";
+    }
+
     private static String reason(OsException refusal) {
         if (DirectFile.isLocked(refusal)) {
             return "another process uses it";
@@ -178,7 +213,7 @@ record VolumeFactory(DiskConfig config, Opener opener, Shape shape) {
                     + " container has it";
         }
         if (DirectFile.isForbidden(refusal)) {
-            return "user " + System.getProperty("user.name") + " may not read and write it";
+            return forbidden();
         }
         return DirectFile.isRefusedDirect(refusal)
                 ? "its file system refuses direct reads and writes (O_DIRECT)"

@@ -156,9 +156,7 @@ final class VolumeOpening {
         boolean ours = Superblock.isOurs(first)
                 || (Signatures.isZero(first) && Superblock.isOurs(last));
         if (!ours && !isBlank(memory, layout)) {
-            throw new DiskRefusedException(path + ": holds " + foreign(memory)
-                    + ", and no gateway's pages: if nobody needs that, railhead disk format " + path
-                    + " drops it");
+            throw foreign(path, foreign(memory));
         }
         if (!ours) {
             return new Found(null, null);
@@ -214,6 +212,12 @@ final class VolumeOpening {
         }
         file.read(memory.segment(), layout.volumeBytes() - BLANK_BYTES);
         return Signatures.isZero(memory.segment().toArray(JAVA_BYTE));
+    }
+
+    static DiskRefusedException foreign(String path, String content) {
+        return new DiskRefusedException(path + ": holds " + content
+                + ", and no gateway's pages: if nobody needs that, railhead disk format " + path
+                + " drops it");
     }
 
     private String foreign(Mapping memory) {

@@ -101,21 +101,20 @@ final class DiskChecks {
 
     private String mend(Path path, String problem) {
         String user = System.getProperty("user.name");
-        for (Map.Entry<String, String> each : Map.of(
-                "may not read and write", DirectFile.isDevice(path.toString())
+        for (Map.Entry<String, String> each : List.of(
+                Map.entry("may not read and write", DirectFile.isDevice(path.toString())
                         ? "a udev rule with OWNER=\"" + user + "\" for the device"
-                        : "chown " + user + " " + path + " and its folder",
-                "O_DIRECT", "a file on ext4 or xfs, or a block device",
-                "disk format", "railhead disk format " + path + ", if nobody needs that",
-                "MiB left", "make room, or set cache.disk.size lower",
-                "the device has", "set cache.disk.size to what the device has, or less",
-                "it is mounted", "umount it, or name another device; lsblk and fuser -v say who"
-                        + " has it",
-                "no such device", "name a device of /dev/disk/by-id",
-                "did not answer", "replace the drive; dmesg says what it does",
-                "Read-only", "a folder that the service may write: /var/lib/railhead, or"
-                        + " ReadWritePaths= in the unit")
-                .entrySet()) {
+                        : "chown " + user + " " + path + " and its folder"),
+                Map.entry("O_DIRECT", "a file on ext4 or xfs, or a block device"),
+                Map.entry("disk format", "railhead disk format " + path + ", if nobody needs that"),
+                Map.entry("MiB left", "make room, or set cache.disk.size lower"),
+                Map.entry("the device has", "set cache.disk.size to what the device has, or less"),
+                Map.entry("it is mounted", "umount it, or name another device; lsblk and fuser -v"
+                        + " say who has it"),
+                Map.entry("no such device", "name a device of /dev/disk/by-id"),
+                Map.entry("did not answer", "replace the drive; dmesg says what it does"),
+                Map.entry("Read-only", "a folder that the service may write: /var/lib/railhead, or"
+                        + " ReadWritePaths= in the unit"))) {
             if (problem.contains(each.getKey())) {
                 return each.getValue();
             }
@@ -162,7 +161,12 @@ final class DiskChecks {
                         DirectFile.isDevice(path.toString())
                                 ? "a udev rule with OWNER=\"" + SERVICE_USER
                                         + "\" for the device"
-                                : "chown " + SERVICE_USER + ": " + path);
+                                : "chown " + SERVICE_USER + ": " + there(path));
+    }
+
+    /** Returns the file, or the folder in which it will be made. */
+    private static Path there(Path path) {
+        return Files.exists(path) ? path : path.toAbsolutePath().resolveSibling("");
     }
 
     /** Root may do all, so its own trial says nothing of the service. */
@@ -175,8 +179,7 @@ final class DiskChecks {
             return "";
         }
         try {
-            Path there = Files.exists(path) ? path : path.toAbsolutePath().getParent();
-            String owner = Files.getOwner(there).getName();
+            String owner = Files.getOwner(there(path)).getName();
             return owner.equals(SERVICE_USER) ? "" : owner;
         } catch (IOException e) {
             return "";

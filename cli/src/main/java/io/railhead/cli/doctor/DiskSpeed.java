@@ -38,10 +38,17 @@ record DiskSpeed(double reads, double writes) {
 
     /** Throws {@link OsException}. */
     static DiskSpeed ofFolder(Path folder) throws IOException {
-        Path scratch = folder.resolve(".railhead-doctor-" + ProcessHandle.current().pid());
-        try (DirectFile file = DirectFile.open(scratch.toString(), SCRATCH_BYTES)) {
+        Path scratch = Files.createTempFile(folder, ".railhead-doctor-", null);
+        try (DirectFile file = open(scratch)) {
             double writes = writes(file);
             return new DiskSpeed(reads(file), writes);
+        }
+    }
+
+    /** Opens the file and takes its name away, so that nothing stays after a kill. */
+    private static DirectFile open(Path scratch) throws IOException {
+        try {
+            return DirectFile.open(scratch.toString(), SCRATCH_BYTES);
         } finally {
             boolean _ = Files.deleteIfExists(scratch);
         }

@@ -15,6 +15,8 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 
 /**
@@ -29,12 +31,12 @@ public final class WarmUp {
     private WarmUp() {}
 
     /**
-     * Serves requests until the time is over, and returns their number.
+     * Serves requests for a time, and returns their number. A connection that gets no response is
+     * given up.
      *
      * @throws UncheckedIOException if no folder for temporary files can be written to
      */
     public static long run(Duration most) {
-        long end = System.nanoTime() + most.toNanos();
         AwsBasicCredentials key = AwsBasicCredentials.create("WARMUPACCESSKEY",
                 new BigInteger(160, RANDOM).toString(Character.MAX_RADIX));
         try {
@@ -50,7 +52,7 @@ public final class WarmUp {
                             ConfigLoader.parse(folder.resolve("railhead.yaml"),
                                     config(store.port()).getBytes(ISO_8859_1)),
                             known)) {
-                return requests(gateway.port(), key, end);
+                return requests(gateway.port(), key, System.nanoTime() + most.toNanos());
             } finally {
                 Files.deleteIfExists(credentials);
                 Files.deleteIfExists(folder);
@@ -74,7 +76,7 @@ public final class WarmUp {
 
     private static String config(int storePort) {
         return """
-                gateway: {listen: "127.0.0.1:0", health: "127.0.0.1:0", credentials: credentials.yaml}
+                gateway: {listen: "127.0.0.1:0", health: "127.0.0.1:0", credentials: credentials.yaml, drain: 1s}
                 cache: {memory: 32MiB}
                 backends:
                   store: {endpoints: ["http://127.0.0.1:%d"], region: us-east-1}
@@ -88,21 +90,26 @@ public final class WarmUp {
 
     private static long requests(int port, AwsBasicCredentials key, long end) {
         AtomicLong served = new AtomicLong();
+        AtomicReference<@Nullable Exception> failure = new AtomicReference<>();
         Thread[] clients = new Thread[CONNECTIONS];
         for (int i = 0; i < CONNECTIONS; i++) {
             int number = i;
-            clients[i] = Thread.ofPlatform().name("warm-up-" + i).start(() -> {
+            clients[i] = Thread.ofPlatform().daemon().name("warm-up-" + i).start(() -> {
                 try (WarmUpConnection connection = new WarmUpConnection(port, key, number)) {
                     while (System.nanoTime() < end) {
                         served.addAndGet(connection.round(end));
                     }
-                } catch (IOException e) {
-                    // The other connection goes on; fewer requests are no reason to stop a start.
+                } catch (IOException | RuntimeException e) {
+                    failure.set(e);
                 }
             });
         }
         for (Thread client : clients) {
             join(client);
+        }
+        Exception last = failure.get();
+        if (last != null && served.get() == 0) {
+            throw new IllegalStateException("none of its requests was served", last);
         }
         return served.get();
     }

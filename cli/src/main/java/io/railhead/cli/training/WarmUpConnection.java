@@ -23,6 +23,8 @@ import software.amazon.awssdk.http.auth.aws.signer.AwsV4HttpSigner;
 final class WarmUpConnection implements AutoCloseable {
     private static final int HITS = 32;
     private static final int BUFFER_BYTES = 64 << 10;
+    /** A read that takes longer ends the connection. */
+    private static final int TIMEOUT_MILLIS = 2000;
     private static final int MAX_HEAD_CHARS = 16 << 10;
 
     private final Socket socket;
@@ -42,6 +44,7 @@ final class WarmUpConnection implements AutoCloseable {
         this.number = number;
         socket = new Socket(InetAddress.getLoopbackAddress(), port);
         socket.setTcpNoDelay(true);
+        socket.setSoTimeout(TIMEOUT_MILLIS);
         in = new BufferedInputStream(socket.getInputStream(), BUFFER_BYTES);
         endpoint = URI.create("http://127.0.0.1:" + port);
         smallHit = signed(SdkHttpMethod.GET, "/warm/" + TrainingStore.SMALL + "hit");
