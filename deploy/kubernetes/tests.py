@@ -431,7 +431,7 @@ def local_volume(place, mode):
 
 
 def pages_after_a_restart(place):
-    """How many pages the next pod reads from disk, of what the pod before had in memory at its end."""
+    """The number of pages that the next pod reads from disk, of those that the pod before had in memory at its end."""
     pod = f"{WORKLOAD}-disk-0"
     read = f"[S3({place.endpoint()!r}, {STORE_KEYS!r}).request('GET', f'/{BUCKET}/{{n}}')[0] for n in range(8)]"
     require(set(on_node(place, read)) == {200}, "reads before the restart")

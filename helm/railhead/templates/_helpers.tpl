@@ -98,7 +98,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if gt (int .Values.disk.sizeGiB) 0 -}}true{{- end -}}
 {{- end -}}
 
-{{/* How many files or devices a pod has. */}}
+{{/* The number of files or devices of a pod. */}}
 {{- define "railhead.disks" -}}
 {{- if eq .Values.kind "DaemonSet" -}}{{- len .Values.disk.hostPaths -}}{{- else -}}{{- int .Values.disk.claims.count -}}{{- end -}}
 {{- end -}}

@@ -66,8 +66,14 @@ public final class CacheControl {
         return cache.canErase();
     }
 
-    /** Evicts the pages that were fetched for a tenant from memory. */
+    /**
+     * Evicts the pages that were fetched for a tenant from memory. Fills under way are kept from
+     * being cached, whosever they are: the table does not tell.
+     */
     public Held evictTenant(String tenant) {
+        Set<ObjectId> filling = new HashSet<>();
+        table.forEachInFlight(filling::add);
+        filling.forEach(id -> cache.invalidate(id, EvictionCause.ADMIN));
         Set<ObjectId> objects = new HashSet<>();
         long bytes = 0;
         for (Set<PageKey> keys : index.keys()) {

@@ -251,7 +251,13 @@ final class LowerTier {
 
         @Override
         public void hung(int pages) {
-            sink.renew();
+            try {
+                sink.renew();
+            } catch (RuntimeException | Error e) {
+                failed = true;
+                sink.fail(new FillException(Reason.BACKEND_FAILED, "no other memory was had", e));
+                return;
+            }
             ended(pages);
         }
 
@@ -298,13 +304,14 @@ final class LowerTier {
     }
 
     /**
-     * Evicts all versions of an object that was written, whose pages in memory are gone already.
+     * Evicts all versions of an object whose bytes were refuted, and that are gone from memory
+     * already. A written object needs no such eviction: pages are found by their version.
      */
-    void evictWritten(ObjectId id) {
+    void evictRefuted(ObjectId id) {
         removals.incrementAndGet(Writes.stripe(id));
         VersionName name = name(new ObjectVersion(id, "", "", 0));
         if (name != null) {
-            disk.evictWritten(name);
+            disk.evictRefuted(name);
         }
     }
 

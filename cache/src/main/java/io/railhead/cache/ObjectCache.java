@@ -203,7 +203,7 @@ public final class ObjectCache implements AutoCloseable {
         if (lower != null) {
             lower.forget(version);
             // After a restart, too: nobody knows then that these bytes were refuted.
-            lower.evictWritten(version.object());
+            lowerSweeper.execute(() -> lower.evictRefuted(version.object()));
         }
     }
 
@@ -309,14 +309,6 @@ public final class ObjectCache implements AutoCloseable {
         evictEverywhere(id, cause);
     }
 
-    /** Evicts an object under every account: the store may show one object to several. */
-    private void evictEverywhere(ObjectId id, EvictionCause cause) {
-        evictEverywhereInMemory(id, cause);
-        if (lower != null) {
-            lowerSweeper.execute(() -> lower.evictWritten(id));
-        }
-    }
-
     /**
      * Evicts objects by name from the lower tier, whatever versions of them it has. Memory has
      * given them up already.
@@ -340,7 +332,8 @@ public final class ObjectCache implements AutoCloseable {
                 : lower.erase(tenant);
     }
 
-    private void evictEverywhereInMemory(ObjectId id, EvictionCause cause) {
+    /** Evicts an object under every account: the store may show one object to several. */
+    private void evictEverywhere(ObjectId id, EvictionCause cause) {
         evictWritten(id, cause);
         for (String namespace : namespaces) {
             if (!namespace.equals(id.namespace())) {

@@ -200,16 +200,18 @@ final class TenantPartition {
      * many.
      */
     void evictColdest(long wanted) {
-        long queueable = lower == null ? 0 : lower.queueRoomBytes();
         long missing = wanted;
         long missingNow = wanted / FILL_PART;
-        for (PageKey key : coldest(wanted / FILL_PART + Math.max(queueable, wanted))) {
-            if (missing <= 0 && missingNow <= 0) {
-                return;
+        boolean progress = true;
+        // A few at a time: the policy is locked while it lists them.
+        while (progress && (missing > 0 || missingNow > 0)) {
+            progress = false;
+            for (PageKey key : coldest(Math.max(missing, missingNow))) {
+                Freed freed = evict(key);
+                missing -= freed.now + freed.later;
+                missingNow -= freed.now;
+                progress |= freed.now + freed.later > 0;
             }
-            Freed freed = evict(key);
-            missing -= freed.now + freed.later;
-            missingNow -= freed.now;
         }
     }
 

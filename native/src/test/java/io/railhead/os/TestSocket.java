@@ -62,7 +62,7 @@ public final class TestSocket implements AutoCloseable {
             call("connect", state -> (int) CONNECT.invokeExact(state, socket.descriptor, address,
                     (int) address.byteSize()));
             return socket;
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             socket.close();
             throw e;
         }

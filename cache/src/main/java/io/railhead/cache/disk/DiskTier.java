@@ -360,10 +360,10 @@ public final class DiskTier implements AutoCloseable {
     }
 
     /**
-     * Evicts an object that was written, in the background, where some version of it may be on
-     * disk.
+     * Evicts an object whose bytes were refuted, in the background, where some version of it may be
+     * on disk.
      */
-    public void evictWritten(VersionName anyVersion) {
+    public void evictRefuted(VersionName anyVersion) {
         CompletableFuture<List<String>> _ = evict(
                 new EvictedNames(anyVersion.bucket(), anyVersion.key(), EvictedNames.Kind.KEY),
                 volume -> volume.volume().mayHave(volume.digest(anyVersion)));

@@ -190,14 +190,16 @@ final class DiskVolume implements AutoCloseable {
     /**
      * Returns the lowest number of an eviction that all segments' pages have survived; 0 if not all
      * are known.
+     *
+     * @param from segments with a lower stamp do not count, since their pages are hidden already
      */
-    long lowestStamp() {
+    long lowestStamp(long from) {
         if (!recovered || unreadable > 0) {
             return 0;
         }
         long lowest = Long.MAX_VALUE;
         for (int segment = 0; segment < layout.segments(); segment++) {
-            if (sequences.get(segment) != 0) {
+            if (sequences.get(segment) != 0 && stamps.get(segment) >= from) {
                 lowest = Math.min(lowest, stamps.get(segment));
             }
         }

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * written together. If the disk fails, all of them are written anew as soon as that works.
  *
  * <p> The list is bounded. Evictions are dropped from it once no page can meet them any more. If it
- * is full nevertheless, the older half becomes one eviction of everything that is as old.
+ * is full nevertheless, the older half becomes one eviction of everything that was written before.
  */
 final class EvictionLog {
     private static final Logger LOG = LoggerFactory.getLogger(EvictionLog.class);
@@ -70,14 +70,20 @@ final class EvictionLog {
     }
 
     private synchronized void shorten() {
-        volume.tombstones.forget(Math.min(volume.lowestStamp(), oldestOffer.getAsLong()),
-                nanoClock.getAsLong() - KEPT_NANOS);
+        forget();
         stale = true;
         if (volume.tombstones.size() >= TombstoneFile.MOST_RECORDS) {
-            LOG.warn("{}: too many objects were evicted to remember each: the older half of the"
-                    + " disk is dropped", path);
+            LOG.warn("{}: too many objects were evicted to remember each: all pages are dropped"
+                    + " that were written before the older half of the evictions", path);
             Tombstone _ = volume.tombstones.widen();
         }
+    }
+
+    private void forget() {
+        Tombstones tombstones = volume.tombstones;
+        long offered = oldestOffer.getAsLong();
+        tombstones.forget(Math.min(volume.lowestStamp(tombstones.everything()), offered),
+                Math.min(volume.lowestStamp(0), offered), nanoClock.getAsLong() - KEPT_NANOS);
     }
 
     /** Writes until it is told to stop, and all is written or the disk fails. */
@@ -125,8 +131,7 @@ final class EvictionLog {
             file.append(batch);
             return;
         }
-        volume.tombstones.forget(Math.min(volume.lowestStamp(), oldestOffer.getAsLong()),
-                nanoClock.getAsLong() - KEPT_NANOS);
+        forget();
         stale = false;
         file.replace(volume.tombstones.all());
     }

@@ -241,9 +241,22 @@ final class SegmentWriter implements SegmentShares.Segments, AutoCloseable {
         volume.file.write(lastUnit, layout.secondSuperblockAt());
     }
 
-    /** Writes the open segments' footers, so that their pages survive a restart. */
+    /**
+     * Writes the open segments' footers, so that their pages survive a restart. Throws
+     * {@link OsException} if the disk fails for some, after all were tried.
+     */
     void seal() {
-        new ArrayList<>(open.values()).forEach(this::seal);
+        OsException failure = null;
+        for (OpenSegment each : new ArrayList<>(open.values())) {
+            try {
+                seal(each);
+            } catch (OsException e) {
+                failure = e;
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
     }
 
     private void seal(OpenSegment full) {
@@ -296,11 +309,15 @@ final class SegmentWriter implements SegmentShares.Segments, AutoCloseable {
             OpenSegment.Sealed _ = volume.end(unfinished);
         }
         BitSet segments = volume.shares.segmentsOf(tenant);
+        lastSequence = Math.max(lastSequence, highestSequence());
         segments.stream().forEach(segment -> volume.sequence(segment, 0));
-        keys.erase(tenant);
-        volume.index.removeIf(
-                unit -> segments.get((int) (unit / layout.unitsPerSegment())));
-        segments.stream().forEach(volume::free);
+        try {
+            keys.erase(tenant);
+        } finally {
+            volume.index.removeIf(
+                    unit -> segments.get((int) (unit / layout.unitsPerSegment())));
+            segments.stream().forEach(volume::free);
+        }
     }
 
     @Override

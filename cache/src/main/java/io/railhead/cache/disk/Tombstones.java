@@ -68,6 +68,11 @@ final class Tombstones {
         return number;
     }
 
+    /** Returns the number below which all segments are hidden; 0 for none. */
+    long everything() {
+        return everything;
+    }
+
     /** Takes a number without an eviction. */
     synchronized long next() {
         number = number + 1;
@@ -85,7 +90,9 @@ final class Tombstones {
     private Tombstone add(Name name) {
         Tombstone added = new Tombstone(name, number + 1);
         put(added, nanoClock.getAsLong());
-        findLengths();
+        if (name.kind() >= 0) {
+            findLengths();
+        }
         number = added.number();
         return added;
     }
@@ -114,12 +121,14 @@ final class Tombstones {
     /**
      * Forgets evictions that no page can meet any more.
      *
-     * @param lowest the lowest stamp of all segments, and of pages that wait to be written
+     * @param shown the lowest stamp of segments that are not hidden, and of pages that wait to be
+     *            written
+     * @param lowest the lowest stamp of all segments, and of those pages
      * @param beforeNanos younger ones are kept
      */
-    synchronized void forget(long lowest, long beforeNanos) {
+    synchronized void forget(long shown, long lowest, long beforeNanos) {
         byName.values()
-                .removeIf(each -> each.number() <= lowest && each.atNanos() - beforeNanos < 0);
+                .removeIf(each -> each.number() <= shown && each.atNanos() - beforeNanos < 0);
         if (everything <= lowest) {
             everything = 0;
         }

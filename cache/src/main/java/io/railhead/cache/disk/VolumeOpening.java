@@ -62,7 +62,12 @@ final class VolumeOpening {
             if (opened == null) {
                 return create(memory, layout, "the list of evicted objects is damaged");
             }
-            write(memory, opened.superblock());
+            try {
+                write(memory, opened.superblock());
+            } catch (RuntimeException | Error e) {
+                opened.ownedList().close();
+                throw e;
+            }
             return opened;
         } catch (OsException e) {
             throw new DiskRefusedException(path + ": " + e.getMessage(), e);

@@ -90,7 +90,7 @@ public final class WarmUp {
 
     private static long requests(int port, AwsBasicCredentials key, long end) {
         AtomicLong served = new AtomicLong();
-        AtomicReference<@Nullable Exception> failure = new AtomicReference<>();
+        AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
         Thread[] clients = new Thread[CONNECTIONS];
         for (int i = 0; i < CONNECTIONS; i++) {
             int number = i;
@@ -99,7 +99,7 @@ public final class WarmUp {
                     while (System.nanoTime() < end) {
                         served.addAndGet(connection.round(end));
                     }
-                } catch (IOException | RuntimeException e) {
+                } catch (IOException | RuntimeException | Error e) {
                     failure.set(e);
                 }
             });
@@ -107,7 +107,7 @@ public final class WarmUp {
         for (Thread client : clients) {
             join(client);
         }
-        Exception last = failure.get();
+        Throwable last = failure.get();
         if (last != null && served.get() == 0) {
             throw new IllegalStateException("none of its requests was served", last);
         }

@@ -17,6 +17,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /**
  * Eviction, erasure and pins. Names apply under every backend and account, as in stores' events.
@@ -37,6 +38,19 @@ final class CacheCalls {
     JsonObject evict(AdminCall.Asked asked) throws InterruptedException {
         Selection selection = asked.body().selection();
         asked.body().close();
+        CacheControl.Held held = evictFromMemory(selection);
+        CompletableFuture<List<String>> first = control.evictBelow(selection);
+        // Again: between the two a page may have come from disk into memory, or gone the other way.
+        evictFromMemory(selection);
+        CompletableFuture<List<String>> second = control.evictBelow(selection);
+        requireDone(first.thenCombine(second, CacheCalls::both),
+                "Evicted from memory, and not found"
+                        + " on disk any more. But a restart may undo that on disk, since it is not recorded"
+                        + " there: ");
+        return sizes(held);
+    }
+
+    private CacheControl.Held evictFromMemory(Selection selection) {
         CacheControl.Held held = control.evict(selection);
         if (selection.kind() == Selection.Kind.KEY) {
             // Requests under way about the key are in no table, so the key itself is invalidated.
@@ -45,9 +59,11 @@ final class CacheCalls {
                             new ObjectId(backend, "", selection.bucket(), selection.name(), null),
                             EvictionCause.ADMIN));
         }
-        requireDone(control.evictBelow(selection), "Evicted from memory, and not found on disk any"
-                + " more. But a restart may undo that on disk, since it is not recorded there: ");
-        return sizes(held);
+        return held;
+    }
+
+    private static List<String> both(List<String> one, List<String> other) {
+        return Stream.concat(one.stream(), other.stream()).sorted().distinct().toList();
     }
 
     /** Erases what a tenant has in memory, and its keys on disk. */
@@ -62,9 +78,16 @@ final class CacheCalls {
                     + " (cache.disk.encrypt).").withStatus(409);
         }
         CacheControl.Held held = control.evictTenant(tenant);
+        requireErased(tenant);
+        // Again: before the key was gone, pages may have come from disk into memory, and gone back.
+        CacheControl.Held _ = control.evictTenant(tenant);
+        requireErased(tenant);
+        return sizes(held);
+    }
+
+    private void requireErased(String tenant) throws InterruptedException {
         requireDone(control.eraseBelow(tenant), "Evicted from memory, and not found on disk any"
                 + " more. But the tenant's key may still be on these disks: ");
-        return sizes(held);
     }
 
     /** Waits until nothing is missing on any disk. */
