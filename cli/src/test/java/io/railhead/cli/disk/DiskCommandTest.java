@@ -60,6 +60,23 @@ final class DiskCommandTest {
     }
 
     @Test
+    void aShortFileThatHoldsSomethingKeepsItsBytesWithoutConsent() throws IOException {
+        Path file = Files.writeString(folder.resolve("disk"), "important\n");
+        assertThat(run("format", disk(), "--size", "200MiB")).isEqualTo(1);
+        assertThat(err.toString()).contains("add --yes");
+        assertThat(file).hasContent("important\n");
+        assertThat(run("format", disk(), "--size", "200MiB", "--yes")).as(err.toString()).isZero();
+        assertThat(Files.size(file)).isEqualTo(BYTES);
+        assertThat(shown().at("/volume/format").asInt()).isEqualTo(2);
+    }
+
+    @Test
+    void noFileIsMadeForAVolumeThatIsTooSmall() {
+        assertThat(run("format", disk(), "--size", "4KiB")).isEqualTo(1);
+        assertThat(folder.resolve("disk")).doesNotExist();
+    }
+
+    @Test
     void aNewFileBecomesAVolumeThatCanBeShown() throws IOException {
         assertThat(run("format", disk(), "--size", "200MiB")).as(err.toString()).isZero();
         assertThat(out.toString()).contains("pages of a gateway", "format    2", "200 MiB",

@@ -70,6 +70,17 @@ final class DiskChecksTest {
     }
 
     @Test
+    void aShortFileThatHoldsSomethingIsRefusedAndKept() throws Exception {
+        Path file = Files.writeString(folder.resolve("disk"), "important\n");
+        Path beside = Files.writeString(folder.resolve("disk.trial"), "mine\n");
+        assertThat(refusal(disk(), "200MiB").mend()).startsWith("railhead disk format");
+        assertThat(file).hasContent("important\n");
+        Files.delete(file);
+        assertThat(look(disk(), "200MiB", false)).noneMatch(each -> each.mark() == Mark.FAIL);
+        assertThat(beside).hasContent("mine\n");
+    }
+
+    @Test
     void contentOfAnotherKindNamesTheCommandThatDropsIt() throws Exception {
         try (RandomAccessFile file = new RandomAccessFile(disk(), "rw")) {
             file.setLength(200 << 20);
