@@ -138,6 +138,7 @@ void rh_session_discard(struct rh_session *session) {
         session->transport->fabric->abandon(session->transport);
     }
     rh_requests_destroy(&session->requests);
+    rh_bounces_destroy(&session->bounces);
     free(session);
 }
 

@@ -61,19 +61,48 @@ static int send_descriptor(struct rh_session *session, int descriptor, uint8_t a
     return question.result;
 }
 
-int rh_session_register(struct rh_session *session, int descriptor, uint64_t base, uint64_t length, uint32_t *key,
-                        struct rh_error *error) {
-    uint8_t payload[24], answer[4];
-    put_region(payload, base, length, 0);
-    if (require_sealed(descriptor, error) != 0 || enter(session, error) != 0) {
-        return -1;
-    }
-    int result = rh_session_ask(session, RH_REGISTER, payload, sizeof payload, RH_SEND_DESCRIPTOR, 0, NULL, error);
+/* Within a turn. */
+static int offer(struct rh_session *session, uint8_t type, const uint8_t payload[24], int descriptor, uint32_t *key,
+                 struct rh_error *error) {
+    uint8_t answer[4];
+    int result = rh_session_ask(session, type, payload, 24, RH_SEND_DESCRIPTOR, 0, NULL, error);
     if (result == 0) {
         result = send_descriptor(session, descriptor, answer, error);
     }
     if (result == 0) {
         *key = rh_get32(answer);
+    }
+    return result;
+}
+
+int rh_session_register(struct rh_session *session, int descriptor, uint64_t base, uint64_t length, uint32_t *key,
+                        struct rh_error *error) {
+    uint8_t payload[24];
+    put_region(payload, base, length, 0);
+    if (require_sealed(descriptor, error) != 0 || enter(session, error) != 0) {
+        return -1;
+    }
+    int result = offer(session, RH_REGISTER, payload, descriptor, key, error);
+    leave_turn(session);
+    return result;
+}
+
+int rh_session_bounce(struct rh_session *session, int descriptor, void *buffer, void *own, uint64_t length,
+                      uint32_t *key, struct rh_error *error) {
+    uint8_t payload[24];
+    if (require_sealed(descriptor, error) != 0 || enter(session, error) != 0) {
+        return -1;
+    }
+    struct rh_bounce *bounce = rh_bounces_add(&session->bounces, buffer, own, length);
+    int result = bounce ? 0 : rh_fail_as(error, RAILHEAD_NO_MEMORY, "no memory for a bounce buffer");
+    if (result == 0) {
+        put_region(payload, (uintptr_t)own, length, rh_bounce_handle(bounce));
+        result = offer(session, RH_BOUNCE, payload, descriptor, key, error);
+        if (result == 0) {
+            rh_bounce_registered(bounce, *key);
+        } else {
+            rh_bounces_remove(&session->bounces, 0);
+        }
     }
     leave_turn(session);
     return result;
@@ -113,9 +142,19 @@ int rh_session_register_region(struct rh_session *session, uint64_t base, uint64
     return result;
 }
 
+/* Also of a session that is ending: its thread may still be asked. */
+static void stop_copying(struct rh_session *session, uint32_t key) {
+    if (rh_session_is_mine(session)) {
+        pthread_mutex_lock(&session->lock);
+        rh_bounces_remove(&session->bounces, key);
+        pthread_mutex_unlock(&session->lock);
+    }
+}
+
 int rh_session_deregister(struct rh_session *session, uint32_t key, struct rh_error *error) {
     uint8_t payload[4], answer[4];
     rh_put32(payload, key);
+    stop_copying(session, key);
     if (enter(session, error) != 0) {
         return -1;
     }

@@ -115,7 +115,10 @@ static size_t next_message(struct rh_session *session, uint8_t *message) {
     if (session->holding || session->state != RH_OPEN) {
         return 0;
     }
-    size_t bytes = rh_requests_next(&session->requests, message);
+    size_t bytes = rh_bounces_next(&session->bounces, message);
+    if (bytes == 0) {
+        bytes = rh_requests_next(&session->requests, message);
+    }
     if (bytes == 0 && session->bye_due) {
         session->bye_due = false;
         rh_message_begin(message, RH_BYE, 0);
@@ -235,6 +238,11 @@ static void heard(struct rh_session *session, const struct rh_message *message) 
                 return; /* nobody is waken for nothing */
             }
             break;
+        case RH_SYNC:
+            if (rh_bounces_asked(&session->bounces, message) != 0) {
+                rh_session_give_up(session, "the gateway asked for a copy that cannot be");
+            }
+            return; /* the thread sends the answer before it sleeps; nobody else waits for it */
         case RH_ENDED: {
             struct rh_error why;
             rh_session_reject(message, &why);

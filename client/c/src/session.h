@@ -97,6 +97,23 @@ struct rh_question {
     uint8_t answer[RH_NONCE_BYTES];
 };
 
+/* A copy that the gateway asked for, not yet answered. */
+struct rh_synced {
+    uint32_t id;
+    bool copied;
+};
+
+struct rh_bounce;
+
+/* Bounce buffers, and what is to be said of them. */
+struct rh_bounces {
+    struct rh_bounce *first;
+    uint64_t last_handle;
+    struct rh_synced *answers; /* a ring, made by the first of them */
+    size_t answers_sent;
+    size_t answers_end;
+};
+
 enum rh_state { RH_OPEN, RH_LEAVING, RH_OVER };
 
 struct rh_session {
@@ -122,6 +139,7 @@ struct rh_session {
     struct rh_question *question;
     struct rh_question ping;
     struct rh_requests requests;
+    struct rh_bounces bounces;
     uint8_t proof[RH_NONCE_BYTES]; /* where the gateway looks for its nonce, to see whose memory it has */
 };
 
@@ -163,6 +181,21 @@ int rh_session_register_region(struct rh_session *session, uint64_t base, uint64
 bool rh_session_finish(struct rh_session *session);
 /* Waits for an end that has begun: whether it has come, and the gateway has let go. Not under the lock. */
 bool rh_session_await_end(struct rh_session *session);
+
+/*
+ * All under the lock, which keeps a copy and a removal apart: the memory may be freed once its bounce buffer was removed.
+ * NULL: no memory.
+ */
+struct rh_bounce *rh_bounces_add(struct rh_bounces *bounces, uint8_t *buffer, uint8_t *own, uint64_t length);
+uint64_t rh_bounce_handle(const struct rh_bounce *bounce);
+void rh_bounce_registered(struct rh_bounce *bounce, uint32_t key);
+/* Nothing where the key is no bounce buffer's; with key 0 the one whose registration failed. */
+void rh_bounces_remove(struct rh_bounces *bounces, uint32_t key);
+/* Copies as a SYNC says, and keeps the answer: -1 where no gateway would ask so. */
+int rh_bounces_asked(struct rh_bounces *bounces, const struct rh_message *message);
+/* The next SYNCED there is to send: its bytes, 0 for none. */
+size_t rh_bounces_next(struct rh_bounces *bounces, uint8_t *message);
+void rh_bounces_destroy(struct rh_bounces *bounces);
 
 /* All under the lock. */
 int rh_requests_init(struct rh_requests *requests, uint32_t max, size_t max_message, struct rh_error *error);

@@ -19,10 +19,13 @@ enum {
     RH_PONG = 12,
     RH_BYE = 13,
     RH_ATTACH = 14,
+    RH_BOUNCE = 15,
     RH_REQUESTS = 16,
     RH_ANSWERS = 17,
     RH_CANCEL = 18,
-    RH_ENDED = 19
+    RH_ENDED = 19,
+    RH_SYNC = 20,
+    RH_SYNCED = 21
 };
 
 enum { RH_HEADER_BYTES = 8, RH_MESSAGE_BYTES = 4096 };

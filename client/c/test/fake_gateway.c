@@ -86,8 +86,8 @@ static bool take_registration(struct fake_gateway *gateway, struct rh_wire *wire
         return false;
     }
     map(gateway, receive_descriptor(wire->fd), &copy);
-    gateway->registered++;
-    rh_put32(answer, KEY);
+    gateway->handle = request->type == RH_BOUNCE ? rh_get64(payload + 16) : 0;
+    rh_put32(answer, KEY + (uint32_t)gateway->registered++);
     return fake_send(wire, RH_REGISTERED, answer, 4, &error) == 0;
 }
 
@@ -115,7 +115,12 @@ static bool answer(struct fake_gateway *gateway, struct rh_wire *wire, const str
     struct rh_error error;
     uint8_t payload[8];
     switch (message->type) {
-        case RH_REGISTER: return take_registration(gateway, wire, message);
+        case RH_REGISTER:
+        case RH_BOUNCE: return take_registration(gateway, wire, message);
+        case RH_SYNCED:
+            gateway->copied = rh_get32(message->payload + 4) == 1;
+            gateway->synced = rh_get32(message->payload);
+            return true;
         case RH_ATTACH: return take_attachment(gateway, wire, message);
         case RH_DEREGISTER:
             memcpy(payload, message->payload, 4);
@@ -182,6 +187,26 @@ static void serve(struct fake_gateway *gateway, int fd) {
     forget(gateway);
     gateway->held_count = 0;
     gateway->registered = 0;
+}
+
+void fake_gateway_ask(struct fake_gateway *gateway, bool to_own, uint64_t handle, uint64_t offset, uint64_t bytes) {
+    struct rh_wire wire = {.fd = gateway->client};
+    struct rh_error error;
+    uint8_t payload[32];
+    rh_put32(payload, ++gateway->syncs);
+    rh_put32(payload + 4, to_own);
+    rh_put64(payload + 8, handle);
+    rh_put64(payload + 16, offset);
+    rh_put64(payload + 24, bytes);
+    CHECK(fake_send(&wire, RH_SYNC, payload, sizeof payload, &error) == 0, "%s", error.text);
+}
+
+bool fake_gateway_sync(struct fake_gateway *gateway, bool to_own, uint64_t handle, uint64_t offset, uint64_t bytes) {
+    fake_gateway_ask(gateway, to_own, handle, offset, bytes);
+    while (gateway->synced != gateway->syncs) {
+        sched_yield();
+    }
+    return gateway->copied;
 }
 
 void fake_gateway_hang(struct fake_gateway *gateway) {

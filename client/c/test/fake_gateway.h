@@ -70,6 +70,10 @@ struct fake_gateway {
     uint8_t *mapped;         /* the last buffer registered, until it is deregistered */
     uint64_t mapped_bytes;
     uint64_t mapped_base;
+    uint64_t handle;         /* the client's name for it, where it is a bounce buffer */
+    atomic_uint syncs;       /* asked for */
+    atomic_uint synced;      /* answered */
+    atomic_bool copied;      /* as the last answer says */
     uint8_t *attached;       /* the last buffer attached to */
     struct fake_refusal refusal;
     int listener;
@@ -86,6 +90,13 @@ struct fake_gateway {
 #define FAKE_OBJECT "object"
 uint8_t fake_byte(uint64_t at);
 
+/*
+ * Has the client copy a range of a bounce buffer, as a gateway does after a write (`to_own`) and before a read.
+ * One caller at a time, and none while the client registers.
+ */
+void fake_gateway_ask(struct fake_gateway *gateway, bool to_own, uint64_t handle, uint64_t offset, uint64_t bytes);
+/* The same, and waits: whether it has copied. */
+bool fake_gateway_sync(struct fake_gateway *gateway, bool to_own, uint64_t handle, uint64_t offset, uint64_t bytes);
 void fake_gateway_start(struct fake_gateway *gateway, const char *socket_path);
 /* Ends the connection that there is, as a gateway that is killed. */
 void fake_gateway_hang_up(struct fake_gateway *gateway);

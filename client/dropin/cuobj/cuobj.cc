@@ -107,41 +107,24 @@ bool are_arguments(const void *context, const void *memory, size_t size, loff_t 
     return context && memory && size > 0 && offset >= 0 && buffer_offset >= 0;
 }
 
-/* Once in a process: a program does so with each of its reads, or with none. */
-void say_that_tokens_end() {
-    static std::atomic_flag said = ATOMIC_FLAG_INIT;
-    rh_error error;
-    if (!said.test_and_set()) {
-        snprintf(error.text, sizeof error.text,
-                 "a GET's callback returned 0: its token is no longer served. A program that asks for the bytes after its "
-                 "callback needs RAILHEAD_DROPIN_MEMORY=attach");
-        log_of_process().say(error);
-    }
-}
-
 /*
- * Runs `callback` with a token for the window; what a GET brought is in place when this returns. A callback that returns 0
- * has asked for nothing, or goes on to ask once this has returned, when nothing copies the bytes to where it looks: its
- * token is refused from now on, so that it sees an error and not the bytes of before.
+ * Runs `callback` with a token for the window. The token's text ends with this, and not what it names: a program may keep a copy,
+ * return 0, and ask the gateway afterwards, as long as the memory is registered.
  */
 template <typename Callback>
-ssize_t transfer(void *state, void *memory, size_t size, loff_t buffer_offset, rh_direction direction,
-                 Callback callback) {
+ssize_t transfer(void *state, void *memory, size_t size, loff_t buffer_offset, Callback callback) {
     rh_memory *mine = memory_of(state);
     if (!mine) {
         return -ENOTCONN;
     }
     rh_error error;
-    char *token = rh_memory_mint(mine, memory, static_cast<uint64_t>(buffer_offset), size, direction, &error);
+    char *token = rh_memory_mint(mine, memory, static_cast<uint64_t>(buffer_offset), size, &error);
     if (!token) {
         refuse(error);
         return -EIO;
     }
     const cufileRDMAInfo_t info = {1, RH_TOKEN_CHARACTERS + 1, token};
     ssize_t moved = callback(&info);
-    if (direction == RH_GET && moved == 0 && rh_memory_revoke(mine, memory)) {
-        say_that_tokens_end();
-    }
     rh_memory_release(token);
     return moved;
 }
@@ -183,8 +166,7 @@ cuObjErr_t cuObjClient::cuMemObjGetRDMAToken(void *ptr, size_t size, size_t buff
         return CU_OBJ_FAIL;
     }
     rh_error error;
-    char *token =
-        rh_memory_mint(memory, ptr, buffer_offset, size, operation == CUOBJ_PUT ? RH_PUT : RH_GET, &error);
+    char *token = rh_memory_mint(memory, ptr, buffer_offset, size, &error);
     if (!token) {
         refuse(error);
         return CU_OBJ_FAIL;
@@ -210,7 +192,7 @@ ssize_t cuObjClient::cuObjGet(void *ctx, void *ptr, size_t size, loff_t offset, 
         return -EINVAL;
     }
     const Call call = {ctx};
-    return transfer(state_, ptr, size, buf_offset, RH_GET, [&](const cufileRDMAInfo_t *info) {
+    return transfer(state_, ptr, size, buf_offset, [&](const cufileRDMAInfo_t *info) {
         return get(&call, static_cast<char *>(ptr) + buf_offset, size, offset, info);
     });
 }
@@ -224,7 +206,7 @@ ssize_t cuObjClient::cuObjPut(void *ctx, void *ptr, size_t size, loff_t offset, 
         return -EINVAL;
     }
     const Call call = {ctx};
-    return transfer(state_, ptr, size, buf_offset, RH_PUT, [&](const cufileRDMAInfo_t *info) {
+    return transfer(state_, ptr, size, buf_offset, [&](const cufileRDMAInfo_t *info) {
         return put(&call, static_cast<char *>(ptr) + buf_offset, size, offset, info);
     });
 }

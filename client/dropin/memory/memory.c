@@ -23,7 +23,7 @@ struct range {
     uint32_t key;
 };
 
-/* `lock` guards everything, and is held while the gateway is asked; never over a copy into a shadow. */
+/* `lock` guards everything, and is held while the gateway is asked: the session's thread, which copies, never takes it. */
 struct rh_memory {
     struct rh_memory *next;
     bool attaches;
@@ -153,21 +153,19 @@ static void unregister(struct rh_memory *memory, struct range *range) {
     range->registered = false;
     struct rh_shadow *shadow = take_shadow(range);
     if (shadow) {
-        rh_shadow_settle(shadow);
         rh_shadow_drop(shadow);
     }
 }
 
 static int register_shadow(struct rh_memory *memory, struct range *range, struct rh_error *error) {
-    struct rh_shadow *shadow =
-        memory->attaches ? rh_shadow_none(error) : rh_shadow_new(range->origin, range->length, error);
+    struct rh_shadow *shadow = memory->attaches ? rh_shadow_none(error) : rh_shadow_new(range->length, error);
     if (!shadow) {
         return -1;
     }
     int result = memory->attaches
                      ? rh_session_attach(memory->session, range->origin, range->length, &range->key, error)
-                     : rh_session_register(memory->session, rh_shadow_descriptor(shadow), (uintptr_t)range->origin,
-                                           range->length, &range->key, error);
+                     : rh_session_bounce(memory->session, rh_shadow_descriptor(shadow), rh_shadow_bytes(shadow),
+                                         range->origin, range->length, &range->key, error);
     if (result != 0) {
         rh_shadow_drop(shadow);
         return -1;
@@ -324,17 +322,6 @@ int rh_memory_register(struct rh_memory *memory, void *address, uint64_t bytes, 
     return result;
 }
 
-bool rh_memory_revoke(struct rh_memory *memory, const void *address) {
-    enter(memory);
-    struct range *range = find(memory, address);
-    bool revoked = range && range->registered && !memory->attaches;
-    if (revoked) {
-        unregister(memory, range);
-    }
-    leave(memory);
-    return revoked;
-}
-
 int rh_memory_deregister(struct rh_memory *memory, void *address) {
     enter(memory);
     struct range *range = find(memory, address);
@@ -353,19 +340,9 @@ uint64_t rh_memory_registered(struct rh_memory *memory, const void *address) {
     return bytes;
 }
 
-/* Of ranges over the same memory each has a shadow of its own. */
-static void bring_from_others(struct rh_memory *memory, const struct range *range, const uint8_t *address, uint64_t bytes) {
-    for (struct range *other = memory->ranges; other; other = other->next) {
-        if (other != range && other->shadow && other->origin < address + bytes && address < other->origin + other->length) {
-            rh_shadow_bring(other->shadow, address, bytes);
-        }
-    }
-}
-
-char *rh_memory_mint(struct rh_memory *memory, void *address, uint64_t offset, uint64_t bytes,
-                     enum rh_direction direction, struct rh_error *error) {
+char *rh_memory_mint(struct rh_memory *memory, void *address, uint64_t offset, uint64_t bytes, struct rh_error *error) {
     char text[RH_TOKEN_CHARACTERS + 1];
-    struct rh_shadow *shadow = NULL;
+    char *token = NULL;
     uint64_t from = 0;
     enter(memory);
     sweep(memory, NULL);
@@ -379,21 +356,15 @@ char *rh_memory_mint(struct rh_memory *memory, void *address, uint64_t offset, u
     } else if (require_registered(memory, range, error) == 0
                && rh_token_format(text, (uintptr_t)range->origin + from, bytes, range->key,
                                   rh_session_number(memory->session), error) == 0) {
-        bring_from_others(memory, range, range->origin + from, bytes);
-        shadow = rh_shadow_hold(range->shadow);
+        token = rh_shadow_token(range->shadow, text);
+        if (!token) {
+            snprintf(error->text, sizeof error->text, "no memory");
+        }
     }
     leave(memory);
-    if (!shadow) {
-        return NULL;
-    }
-    char *token = rh_shadow_begin(shadow, from, bytes, direction, error);
-    if (token) {
-        memcpy(token, text, sizeof text);
-    }
-    rh_shadow_drop(shadow);
     return token;
 }
 
 void rh_memory_release(char *token) {
-    rh_shadow_end(token);
+    rh_shadow_free_token(token);
 }

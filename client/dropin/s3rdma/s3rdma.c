@@ -188,7 +188,7 @@ PUBLIC int s3rdma_client_get_token(S3RdmaClientHandle h, void *ptr, size_t size,
     if (!client) {
         return -1;
     }
-    *token_out = rh_memory_mint(client->memory, ptr, offset, size, RH_EITHER, &last_error);
+    *token_out = rh_memory_mint(client->memory, ptr, offset, size, &last_error);
     let_go(client);
     return *token_out ? 0 : -1;
 }

@@ -1,7 +1,9 @@
 #include "one_gateway.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "check.h"
 #include "fake_gateway.h"
 
 static struct fake_gateway gateway = {.keep_alive_millis = 60000};
@@ -17,8 +19,18 @@ void one_gateway_start(const char *socket_path) {
     setenv("NO_PROXY", "*", 1);
 }
 
-uint8_t *one_gateway_memory(const void *address) {
-    return gateway.mapped + ((uintptr_t)address - gateway.mapped_base);
+static uint64_t offset_of(const void *address) {
+    return (uintptr_t)address - gateway.mapped_base;
+}
+
+void one_gateway_write(const void *address, uint8_t value, size_t bytes) {
+    memset(gateway.mapped + offset_of(address), value, bytes);
+    CHECK(fake_gateway_sync(&gateway, true, gateway.handle, offset_of(address), bytes), "not copied");
+}
+
+const uint8_t *one_gateway_read(const void *address, size_t bytes) {
+    CHECK(fake_gateway_sync(&gateway, false, gateway.handle, offset_of(address), bytes), "not copied");
+    return gateway.mapped + offset_of(address);
 }
 
 int one_gateway_registered(void) {

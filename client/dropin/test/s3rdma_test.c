@@ -20,7 +20,7 @@ static void tokens_move_bytes(void) {
     CHECK(s3rdma_client_register(rdma, buffer, BYTES) == 0, "registered");
     CHECK(s3rdma_client_register(rdma, buffer, 100) == 0, "registered again, as a part");
     CHECK(s3rdma_client_get_token(rdma, buffer, 10, 20, &token) == 0 && strlen(token) == 81, "token");
-    memset(one_gateway_memory(buffer + 20), 'r', 10);
+    one_gateway_write(buffer + 20, 'r', 10);
     CHECK(s3rdma_client_report_token_failure(rdma, token) == 0, "its own token");
     CHECK(s3rdma_client_report_token_failure(rdma, "none") == -1, "no token");
     s3rdma_client_free_token(token);

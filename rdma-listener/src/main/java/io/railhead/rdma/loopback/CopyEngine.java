@@ -22,11 +22,11 @@ final class CopyEngine implements AutoCloseable {
      * The number of these workers, so that principals whose memory never answers leave some for
      * others.
      */
-    private static final int ATTACHED_FACTOR = 4;
+    private static final int BLOCKING_FACTOR = 4;
 
     private final CopyWorkers workers;
     /** The only threads that touch memory which may block: other transfers never wait for it. */
-    private final CopyWorkers attachedWorkers;
+    private final CopyWorkers blockingWorkers;
     private final FabricCounts counts;
     private final int inlineBytes;
     private volatile boolean closing;
@@ -34,8 +34,8 @@ final class CopyEngine implements AutoCloseable {
     CopyEngine(LoopbackConfig config, FabricCounts counts) {
         this.workers = new CopyWorkers("loopback-copy-", config.copyWorkers(),
                 config.workersPerPrincipal());
-        this.attachedWorkers = new CopyWorkers("loopback-attached-",
-                config.crossMemory() ? ATTACHED_FACTOR * config.copyWorkers() : 0,
+        this.blockingWorkers = new CopyWorkers("loopback-blocking-",
+                BLOCKING_FACTOR * config.copyWorkers(),
                 config.workersPerPrincipal());
         this.counts = counts;
         this.inlineBytes = config.inlineBytes();
@@ -49,13 +49,13 @@ final class CopyEngine implements AutoCloseable {
         return counts;
     }
 
-    CopyWorkers attachedWorkers() {
-        return attachedWorkers;
+    CopyWorkers blockingWorkers() {
+        return blockingWorkers;
     }
 
     /** Returns the workers that copy to and from the region, apart from inline copies. */
     CopyWorkers workers(SharedRegion region) {
-        return region.memory().mayBlock() ? attachedWorkers : workers;
+        return region.memory().mayBlock() ? blockingWorkers : workers;
     }
 
     /** Returns whether the caller itself copies so many bytes. */
@@ -128,7 +128,7 @@ final class CopyEngine implements AutoCloseable {
     @Override
     public void close() {
         stop();
-        attachedWorkers.close();
+        blockingWorkers.close();
         workers.close();
     }
 }

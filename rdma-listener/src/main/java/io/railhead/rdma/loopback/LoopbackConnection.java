@@ -14,6 +14,7 @@ import io.railhead.protocol.message.Bytes32;
 import io.railhead.protocol.message.EndReason;
 import io.railhead.protocol.message.Message;
 import io.railhead.protocol.message.Message.Attach;
+import io.railhead.protocol.message.Message.Bounce;
 import io.railhead.protocol.message.Message.Bye;
 import io.railhead.protocol.message.Message.Cancel;
 import io.railhead.protocol.message.Message.Challenge;
@@ -27,6 +28,8 @@ import io.railhead.protocol.message.Message.Refused;
 import io.railhead.protocol.message.Message.Register;
 import io.railhead.protocol.message.Message.Registered;
 import io.railhead.protocol.message.Message.SendDescriptor;
+import io.railhead.protocol.message.Message.Sync;
+import io.railhead.protocol.message.Message.Synced;
 import io.railhead.protocol.message.Message.Welcome;
 import io.railhead.protocol.message.MessageCodec;
 import io.railhead.protocol.message.MessageException;
@@ -47,7 +50,7 @@ import org.slf4j.LoggerFactory;
  *
  * <pre>
  *   HELLO ─▶ PROOF ─▶ READY ◀───────────────────────────────────────┐
- *                       ├─ REGISTER ─▶ DESCRIPTOR ──────────────────┤
+ *                       ├─ REGISTER, BOUNCE ─▶ DESCRIPTOR ──────────┤
  *                       ├─ ATTACH ───▶ ATTACHING ─PROOF─▶ CHECKING ─┤
  *                       └─ DEREGISTER ─▶ RETIRING ──────────────────┘
  * </pre>
@@ -90,6 +93,7 @@ final class LoopbackConnection extends MessageHandler {
     private @Nullable Handshake handshake;
     private @Nullable PeerBuffers buffers;
     private @Nullable LoopbackChannel requests;
+    private @Nullable BounceSyncs syncs;
     private @Nullable Future<?> keepAlive;
     private int silentIntervals;
     private @Nullable DescriptorInbox inbox;
@@ -194,13 +198,15 @@ final class LoopbackConnection extends MessageHandler {
         }
         cancelDeadline();
         peers.proved();
-        buffers = new PeerBuffers(peers, session);
+        syncs = new BounceSyncs(sync -> channel.eventLoop().execute(() -> ask(context, sync)));
+        buffers = new PeerBuffers(peers, session, syncs);
         requests = new LoopbackChannel(peers.engine(), peers.requests(), session, context,
                 peers.config().maxRequests());
         startKeepAlive(context);
         enter(Stage.READY);
         log.info("loopback session {} open: principal {}, {}", session.label(),
                 session.principal(), session.peer());
+        session.onEnd(syncs::end);
         session.onEnd(() -> channel.eventLoop().execute(this::closeWhenUntouched));
         send(context, new Welcome(
                 session.serverProof(handshake.clientNonce(), handshake.serverNonce()),
@@ -210,50 +216,52 @@ final class LoopbackConnection extends MessageHandler {
     private void told(ChannelHandlerContext context, PeerBuffers mine, Message message)
             throws IOException {
         switch (message) {
-            case Register register -> register(context, mine, register);
+            case Register register -> offered(context, mine, register, MemoryOffer.of(register));
+            case Bounce bounce -> offered(context, mine, bounce, MemoryOffer.of(bounce));
+            case Synced synced -> requireSyncs().synced(synced);
             case Attach attach -> attach(context, mine, attach);
             case Proof proof -> attached(context, mine, proof);
             case Deregister(int key) -> deregister(context, mine, key);
             case Ping(long value) -> send(context, new Pong(value));
             case Cancel(int id) -> requireRequests().cancel(id);
             case Bye() -> mine.session().end(EndReason.PEER_GONE);
-            case Hello _,Challenge _,Welcome _,Refused _,SendDescriptor _,Registered _,Deregistered _,Pong _ ->
+            case Hello _,Challenge _,Welcome _,Refused _,SendDescriptor _,Registered _,Deregistered _,Sync _,Pong _ ->
                 throw outOfOrder(message);
         }
     }
 
-    private void register(ChannelHandlerContext context, PeerBuffers mine, Register register)
-            throws MessageException {
-        requireReady(register);
-        Refusal refusal = mine.findRefusal(register.baseAddress(), register.length());
+    private void offered(ChannelHandlerContext context, PeerBuffers mine, Message message,
+            MemoryOffer offer) throws MessageException {
+        requireReady(message);
+        Refusal refusal = mine.findRefusal(offer.baseAddress(), offer.length());
         if (refusal != null) {
             refuse(context, refusal);
             return;
         }
         channel.config().setAutoRead(false);
-        inbox = DescriptorInbox.open(channel, () -> receive(context, register));
+        inbox = DescriptorInbox.open(channel, () -> receive(context, offer));
         enter(Stage.DESCRIPTOR);
         startDeadline(context);
         send(context, new SendDescriptor());
     }
 
-    private void receive(ChannelHandlerContext context, Register register) {
+    private void receive(ChannelHandlerContext context, MemoryOffer offer) {
         if (inbox == null) {
             throw new IllegalStateException("only an open inbox has something to receive");
         }
         try {
-            received(context, register, inbox.receive());
+            received(context, offer, inbox.receive());
         } catch (IOException | RuntimeException | Error e) {
             broken(context, e);
         }
     }
 
-    private void received(ChannelHandlerContext context, Register register,
+    private void received(ChannelHandlerContext context, MemoryOffer offer,
             DescriptorMessage message)
             throws MessageException {
         switch (message) {
             case Nothing() -> log.trace("loopback socket readable, and nothing there");
-            case One(int descriptor) -> take(context, register, descriptor);
+            case One(int descriptor) -> take(context, offer, descriptor);
             case DescriptorMessage.Refused(String reason) -> throw new MessageException(reason);
             case DescriptorMessage.Ended() -> {
                 enter(Stage.ENDED);
@@ -262,11 +270,11 @@ final class LoopbackConnection extends MessageHandler {
         }
     }
 
-    private void take(ChannelHandlerContext context, Register register, int ownedDescriptor)
+    private void take(ChannelHandlerContext context, MemoryOffer offer, int ownedDescriptor)
             throws MessageException {
         cancelDeadline();
         enter(Stage.READY);
-        send(context, requireBuffers().take(register, ownedDescriptor));
+        send(context, requireBuffers().take(offer, ownedDescriptor));
         channel.config().setAutoRead(true);
     }
 
@@ -325,6 +333,17 @@ final class LoopbackConnection extends MessageHandler {
                 throw new MessageException("a buffer could not be released: " + failure);
             }
             send(context, new Deregistered(key));
+        } catch (MessageException e) {
+            broken(context, e);
+        }
+    }
+
+    private void ask(ChannelHandlerContext context, Sync sync) {
+        if (stage == Stage.ENDED) {
+            return;
+        }
+        try {
+            send(context, sync);
         } catch (MessageException e) {
             broken(context, e);
         }
@@ -438,6 +457,13 @@ final class LoopbackConnection extends MessageHandler {
             throw new IllegalStateException("buffers exist from READY on");
         }
         return buffers;
+    }
+
+    private BounceSyncs requireSyncs() {
+        if (syncs == null) {
+            throw new IllegalStateException("bounce buffers exist from READY on");
+        }
+        return syncs;
     }
 
     private LoopbackChannel requireRequests() {

@@ -22,8 +22,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
  *
  * <p> Threads: {@code fabric-loopback} serves the socket. Small slices are copied on the caller's
  * thread, larger ones by {@code loopback-copy} workers, which also unmap. All copies to and from
- * private memory run on {@code loopback-attached} workers. A peer's memory stays mapped until it is
- * deregistered or its session has ended, <em>and</em> no copy runs in it.
+ * bounce buffers and private memory run on {@code loopback-blocking} workers. A peer's memory stays
+ * mapped until it is deregistered or its session has ended, <em>and</em> no copy runs in it.
  */
 public final class LoopbackFabric implements Fabric {
     /** The name of this fabric. */

@@ -10,7 +10,6 @@ import io.railhead.protocol.message.Message;
 import io.railhead.protocol.message.Message.Attach;
 import io.railhead.protocol.message.Message.Challenge;
 import io.railhead.protocol.message.Message.Refused;
-import io.railhead.protocol.message.Message.Register;
 import io.railhead.protocol.message.Message.Registered;
 import io.railhead.protocol.message.Refusal;
 import io.railhead.rdma.session.MemoryRegion;
@@ -34,13 +33,15 @@ final class PeerBuffers {
 
     private final LoopbackPeers peers;
     private final PeerSession session;
+    private final BounceSyncs syncs;
     /** Regions that are mapped, registered ones and those being released. */
     private final Set<CompletableFuture<Void>> mapped = new HashSet<>();
     private @Nullable Attaching attaching;
 
-    PeerBuffers(LoopbackPeers peers, PeerSession session) {
+    PeerBuffers(LoopbackPeers peers, PeerSession session, BounceSyncs syncs) {
         this.peers = peers;
         this.session = session;
+        this.syncs = syncs;
     }
 
     PeerSession session() {
@@ -58,18 +59,18 @@ final class PeerBuffers {
     }
 
     /** Maps and registers a descriptor's memory; the descriptor is closed on every path. */
-    Message take(Register register, int ownedDescriptor) {
+    Message take(MemoryOffer offer, int ownedDescriptor) {
         try (MemoryFile file = MemoryFile.adopt(ownedDescriptor)) {
-            return register.length() > file.bytes()
+            return offer.length() > file.bytes()
                     ? refuse(Refusal.BAD_LENGTH, "longer than the memory: " + file.bytes())
-                    : map(register, file);
+                    : map(offer, file);
         } catch (OsException e) {
             return refuse(Refusal.NOT_SEALED, String.valueOf(e.getMessage()));
         }
     }
 
-    private Message map(Register register, MemoryFile file) {
-        long bytes = register.length();
+    private Message map(MemoryOffer offer, MemoryFile file) {
+        long bytes = offer.length();
         if (!peers.registeredBytes().tryTake(session, bytes)) {
             return refuse(Refusal.TOO_MANY_BYTES, bytes + " more bytes");
         }
@@ -80,7 +81,7 @@ final class PeerBuffers {
             peers.registeredBytes().giveBack(session, bytes);
             return refuse(Refusal.CANNOT_MAP, String.valueOf(e.getMessage()));
         }
-        return register(register.baseAddress(), bytes, new MappedMemory(mapping, bytes));
+        return register(offer.baseAddress(), bytes, offer.memory(mapping, syncs));
     }
 
     /** Registers memory whose bytes are counted already. */
@@ -130,7 +131,7 @@ final class PeerBuffers {
             return CompletableFuture.completedFuture(refuse(Refusal.NOT_ATTACHED, "another nonce"));
         }
         CompletableFuture<AttachedMemory> proven = new CompletableFuture<>();
-        if (!peers.engine().attachedWorkers().trySubmit(session.principal(), () -> {
+        if (!peers.engine().blockingWorkers().trySubmit(session.principal(), () -> {
             try {
                 proven.complete(asked.proven());
             } catch (IOException | RuntimeException | Error e) {

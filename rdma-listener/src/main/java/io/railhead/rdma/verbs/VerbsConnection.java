@@ -9,6 +9,7 @@ import io.railhead.protocol.channel.RequestView;
 import io.railhead.protocol.message.EndReason;
 import io.railhead.protocol.message.Message;
 import io.railhead.protocol.message.Message.Attach;
+import io.railhead.protocol.message.Message.Bounce;
 import io.railhead.protocol.message.Message.Bye;
 import io.railhead.protocol.message.Message.Cancel;
 import io.railhead.protocol.message.Message.Challenge;
@@ -22,6 +23,8 @@ import io.railhead.protocol.message.Message.Refused;
 import io.railhead.protocol.message.Message.Register;
 import io.railhead.protocol.message.Message.Registered;
 import io.railhead.protocol.message.Message.SendDescriptor;
+import io.railhead.protocol.message.Message.Sync;
+import io.railhead.protocol.message.Message.Synced;
 import io.railhead.protocol.message.Message.Welcome;
 import io.railhead.protocol.message.MessageCodec;
 import io.railhead.protocol.message.MessageException;
@@ -237,7 +240,7 @@ final class VerbsConnection implements QueuePairConnection.Owner, TransferQueue,
             case Cancel(int id) -> cancel(id);
             case Ping(long value) -> say(new Pong(value));
             case Bye() -> end(EndReason.PEER_GONE);
-            case Hello _,Challenge _,Proof _,Welcome _,Refused _,SendDescriptor _,Registered _,Attach _,Deregistered _,Pong _ ->
+            case Hello _,Challenge _,Proof _,Welcome _,Refused _,SendDescriptor _,Registered _,Attach _,Bounce _,Sync _,Synced _,Deregistered _,Pong _ ->
                 throw new MessageException(
                         said.getClass().getSimpleName() + " is out of order");
         }

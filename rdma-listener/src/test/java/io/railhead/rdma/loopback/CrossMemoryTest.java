@@ -157,7 +157,7 @@ class CrossMemoryTest extends SessionFabricContract {
             CompletableFuture<Void> answers = new CompletableFuture<>();
             try {
                 for (int i = 0; i < 2; i++) {
-                    assertThat(rig.fabric().engine().attachedWorkers().trySubmit("alice", () -> {
+                    assertThat(rig.fabric().engine().blockingWorkers().trySubmit("alice", () -> {
                         answers.join();
                         return false;
                     })).isTrue();

@@ -25,6 +25,7 @@ import java.io.IOException;
  *               ◀─────────────── CHALLENGE                          over loopback only
  *   PROOF       ───────────────▶          once the nonce lies in the peer's memory
  *               ◀─────────────── REGISTERED
+ *   BOUNCE      ───────────────▶          then as REGISTER               over loopback only
  *   DEREGISTER  ───────────────▶
  *               ◀─────────────── DEREGISTERED, once no copy touches the memory
  *   PING        ───────────────▶
@@ -32,7 +33,10 @@ import java.io.IOException;
  *   BYE         ───────────────▶ closes
  * </pre>
  *
- * REFUSED may replace any response; after a REFUSED to HELLO or PROOF the gateway closes the
+ * The gateway sends SYNC at any time after the REGISTERED of a bounce buffer; SYNCED answers it,
+ * among the peer's other messages.
+ *
+ * <p> REFUSED may replace any response; after a REFUSED to HELLO or PROOF the gateway closes the
  * connection. A message out of order closes the connection, and with it the session.
  */
 public sealed interface Message {
@@ -87,6 +91,33 @@ public sealed interface Message {
      * @param proofAddress where the peer writes the challenge's nonce before it sends PROOF
      */
     record Attach(long baseAddress, long length, long proofAddress) implements Message {}
+
+    /**
+     * Registers a bounce buffer, over loopback: the memory's descriptor follows, and SYNC has the
+     * peer copy between that memory and its own.
+     *
+     * @param baseAddress the address, in the peer's own memory, of the bytes that the buffer stands
+     *            for
+     * @param handle the peer's own name for the buffer, which SYNC repeats
+     */
+    record Bounce(long baseAddress, long length, long handle) implements Message {}
+
+    /**
+     * Asks the peer to copy a range of a bounce buffer.
+     *
+     * @param toPeer true after a write: out of the buffer, into the peer's own memory; false before
+     *            a read: the other way
+     * @param offset counts from the buffer's first byte
+     */
+    record Sync(int id, boolean toPeer, long handle, long offset,
+            long length) implements Message {}
+
+    /**
+     * Answers SYNC.
+     *
+     * @param copied false if the peer has no such buffer any more, and copied nothing
+     */
+    record Synced(int id, boolean copied) implements Message {}
 
     record Registered(int key) implements Message {}
 

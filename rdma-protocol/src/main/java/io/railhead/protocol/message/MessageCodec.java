@@ -3,6 +3,7 @@ package io.railhead.protocol.message;
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 import io.railhead.protocol.message.Message.Attach;
+import io.railhead.protocol.message.Message.Bounce;
 import io.railhead.protocol.message.Message.Bye;
 import io.railhead.protocol.message.Message.Cancel;
 import io.railhead.protocol.message.Message.Challenge;
@@ -16,6 +17,8 @@ import io.railhead.protocol.message.Message.Refused;
 import io.railhead.protocol.message.Message.Register;
 import io.railhead.protocol.message.Message.Registered;
 import io.railhead.protocol.message.Message.SendDescriptor;
+import io.railhead.protocol.message.Message.Sync;
+import io.railhead.protocol.message.Message.Synced;
 import io.railhead.protocol.message.Message.Welcome;
 import java.nio.ByteBuffer;
 import java.util.HexFormat;
@@ -41,7 +44,10 @@ import org.jspecify.annotations.Nullable;
  *   12 PONG           8  |value        |
  *   13 BYE            0
  *   14 ATTACH        24  |base address |length      |proof address|
+ *   15 BOUNCE        24  |base address |length      |handle       |
  *   18 CANCEL         8  |request id|reserved|
+ *   20 SYNC          32  |id    |to peer|handle     |offset       |length       |
+ *   21 SYNCED         8  |id    |copied |
  * </pre>
  */
 public final class MessageCodec {
@@ -80,8 +86,19 @@ public final class MessageCodec {
             case Bye() -> 13;
             case Attach(long base, long length, long proof) ->
                 type(14, out.putLong(base).putLong(length).putLong(proof));
+            case Bounce(long base, long length, long handle) ->
+                type(15, out.putLong(base).putLong(length).putLong(handle));
+            case Sync(int id, boolean toPeer, long handle, long offset, long length) ->
+                type(20, put(toPeer, out.putInt(id)).putLong(handle)
+                        .putLong(offset)
+                        .putLong(length));
+            case Synced(int id, boolean copied) -> type(21, put(copied, out.putInt(id)));
             case Cancel(int id) -> type(MessageHeader.CANCEL, out.putInt(id).putInt(0));
         };
+    }
+
+    private static ByteBuffer put(boolean flag, ByteBuffer out) {
+        return out.putInt(flag ? 1 : 0);
     }
 
     private static ByteBuffer put(SessionLimits limits, ByteBuffer out) {
@@ -147,6 +164,9 @@ public final class MessageCodec {
             case 12 -> new Pong(in.getLong());
             case 13 -> new Bye();
             case 14 -> new Attach(in.getLong(), in.getLong(), in.getLong());
+            case 15 -> new Bounce(in.getLong(), in.getLong(), in.getLong());
+            case 20 -> new Sync(in.getInt(), flag(in), in.getLong(), in.getLong(), in.getLong());
+            case 21 -> new Synced(in.getInt(), flag(in));
             case MessageHeader.CANCEL -> reserved(in, new Cancel(in.getInt()));
             default -> throw new MessageException("type must be one of fixed length: " + type);
         };
@@ -154,6 +174,14 @@ public final class MessageCodec {
 
     private static SessionLimits limits(ByteBuffer in) {
         return new SessionLimits(in.getInt(), in.getInt(), in.getInt(), in.getInt());
+    }
+
+    private static boolean flag(ByteBuffer in) throws MessageException {
+        int value = in.getInt();
+        if (value != 0 && value != 1) {
+            throw new MessageException("a flag must be 0 or 1: " + value);
+        }
+        return value == 1;
     }
 
     private static Message reserved(ByteBuffer in, Message before) throws MessageException {

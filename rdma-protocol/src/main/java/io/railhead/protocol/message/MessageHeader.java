@@ -11,11 +11,12 @@ import java.nio.ByteBuffer;
  *   | "RHLB"  | u8 =1 | u8   | u16    |
  *
  *   type              payload bytes
- *    1 to 14          fixed: see {@link MessageCodec}
+ *    1 to 15          fixed: see {@link MessageCodec}
  *   16 REQUESTS       request records, each a multiple of 8
  *   17 ANSWERS        answer records, each a multiple of 8
  *   18 CANCEL         8
  *   19 ENDED          8, and answer records
+ *   20 and 21         fixed: see {@link MessageCodec}
  * </pre>
  */
 public final class MessageHeader {
@@ -36,7 +37,7 @@ public final class MessageHeader {
     private static final int UNKNOWN = -2;
     /** The payload's length by type. */
     private static final int[] LENGTHS = {UNKNOWN, 48, 32, 32, 56, 4, 24, 0, 4, 4, 4, 8, 8, 0,
-            24, UNKNOWN, VARIABLE, VARIABLE, 8, VARIABLE};
+            24, 24, VARIABLE, VARIABLE, 8, VARIABLE, 32, 8};
 
     private MessageHeader() {}
 

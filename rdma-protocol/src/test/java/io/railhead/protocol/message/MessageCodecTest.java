@@ -26,7 +26,21 @@ class MessageCodecTest {
                 new Message.Refused(Refusal.NOT_SEALED), new Message.Register(-4096, 1L << 40, 77),
                 new Message.SendDescriptor(), new Message.Registered(0xdeadbeef),
                 new Message.Deregister(1), new Message.Deregistered(-1),
+                new Message.Attach(1L << 40, 3, -4), new Message.Bounce(-1, 1L << 33, 1L << 50),
+                new Message.Sync(-9, true, 1L << 50, 1L << 32, 5), new Message.Synced(-9, false),
                 new Message.Ping(Long.MIN_VALUE), new Message.Pong(7), new Message.Bye());
+    }
+
+    @Test
+    void eachKindOfMessageIsTested() {
+        assertThat(messages().<Class<?>>map(Message::getClass))
+                .containsExactlyInAnyOrder(Message.class.getPermittedSubclasses());
+    }
+
+    @Test
+    void aFlagIsZeroOrOne() {
+        ByteBuffer bytes = MessageCodec.encode(new Message.Synced(1, true)).putInt(12, 2);
+        assertThatThrownBy(() -> MessageCodec.decode(bytes)).isInstanceOf(MessageException.class);
     }
 
     @ParameterizedTest
