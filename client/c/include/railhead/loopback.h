@@ -104,7 +104,7 @@ int rh_session_register(struct rh_session *session, int descriptor, uint64_t bas
  * Lets the gateway read and write `length` bytes of the caller's own memory through a bounce buffer: `descriptor`, as for
  * rh_session_register, which the caller has mapped at `buffer`. The session's thread copies between the two: what the
  * gateway wrote is in the caller's memory before anybody is told that it was written, and what it reads is what stands
- * there then. Needs no right of the gateway's over this process. Both stay the caller's; no copy touches either once
+ * there then. Memory that is written must be writable: else the process ends. Needs no right of the gateway's over this process. Both stay the caller's; no copy touches either once
  * rh_session_deregister, with whatever result, or rh_session_close returned.
  */
 int rh_session_bounce(struct rh_session *session, int descriptor, void *buffer, void *own, uint64_t length,

@@ -14,13 +14,17 @@ import java.util.function.Consumer;
 
 /**
  * The copies that one connection's peer is asked to make between its bounce buffers and its own
- * memory. Any thread; {@link #copy} blocks, for as long as the session lasts at most.
+ * memory. Any thread; {@link #copy} blocks until the peer answers or the session ends, which the
+ * connection sees to once {@link #isLate} says so.
  */
 final class BounceSyncs {
     private final Consumer<Sync> sender;
     private final AtomicInteger ids = new AtomicInteger();
-    private final Map<Integer, CompletableFuture<Boolean>> asked = new ConcurrentHashMap<>();
+    private final Map<Integer, Asked> asked = new ConcurrentHashMap<>();
     private volatile boolean ended;
+
+    /** @param intervals those that began since */
+    private record Asked(CompletableFuture<Boolean> answer, AtomicInteger intervals) {}
 
     /** @param sender sends the message; called by any thread */
     BounceSyncs(Consumer<Sync> sender) {
@@ -31,14 +35,14 @@ final class BounceSyncs {
     void copy(boolean toPeer, long handle, long offset, long length) {
         int id = ids.incrementAndGet();
         CompletableFuture<Boolean> answer = new CompletableFuture<>();
-        asked.put(id, answer);
-        if (ended) {
-            answer.cancel(false);
-        } else {
-            sender.accept(new Sync(id, toPeer, handle, offset, length));
-        }
         boolean copied;
         try {
+            asked.put(id, new Asked(answer, new AtomicInteger()));
+            if (ended) {
+                answer.cancel(false);
+            } else {
+                sender.accept(new Sync(id, toPeer, handle, offset, length));
+            }
             copied = answer.join();
         } catch (CancellationException _) {
             copied = false;
@@ -50,17 +54,26 @@ final class BounceSyncs {
         }
     }
 
-    /** Takes a peer's answer; throws if nothing was asked by this id. */
+    /** Takes a peer's answer; throws if nothing was asked by this id, and the session goes on. */
     void synced(Synced synced) throws MessageException {
-        CompletableFuture<Boolean> answer = asked.get(synced.id());
-        if (answer == null || !answer.complete(synced.copied())) {
+        Asked which = asked.get(synced.id());
+        if ((which == null || !which.answer.complete(synced.copied())) && !ended) {
             throw new MessageException("SYNCED " + synced.id() + " answers nothing");
         }
+    }
+
+    /** Begins an interval; returns whether a copy has waited for more than so many. */
+    boolean isLate(int intervals) {
+        boolean late = false;
+        for (Asked each : asked.values()) {
+            late |= each.intervals.incrementAndGet() > intervals;
+        }
+        return late;
     }
 
     /** Ends all that is asked and will be. */
     void end() {
         ended = true;
-        asked.values().forEach(answer -> answer.cancel(false));
+        asked.values().forEach(each -> each.answer.cancel(false));
     }
 }

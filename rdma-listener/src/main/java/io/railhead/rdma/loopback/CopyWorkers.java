@@ -51,14 +51,25 @@ final class CopyWorkers implements Executor, AutoCloseable {
     private final Deque<Lane> ready = new ArrayDeque<>();
     private final Deque<Runnable> chores = new ArrayDeque<>();
     private final List<Thread> threads = new ArrayList<>();
+    private final String name;
+    private final int workers;
     private boolean closed;
     private int alive;
 
+    /** The threads start with the first work. */
     CopyWorkers(String name, int workers, int maxPerLane) {
+        this.name = name;
+        this.workers = workers;
         this.maxPerLane = maxPerLane;
-        this.alive = workers;
-        for (int i = 0; i < workers; i++) {
-            threads.add(Thread.ofPlatform().name(name + i).daemon().start(this::work));
+    }
+
+    /** Under the lock. */
+    private void requireThreads() {
+        if (threads.isEmpty() && !closed) {
+            alive = workers;
+            for (int i = 0; i < workers; i++) {
+                threads.add(Thread.ofPlatform().name(name + i).daemon().start(this::work));
+            }
         }
     }
 
@@ -69,6 +80,7 @@ final class CopyWorkers implements Executor, AutoCloseable {
             if (closed) {
                 return false;
             }
+            requireThreads();
             Lane lane = lanes.computeIfAbsent(principal, Lane::new);
             lane.queue.add(work);
             makeReady(lane);
@@ -83,6 +95,7 @@ final class CopyWorkers implements Executor, AutoCloseable {
     public void execute(Runnable chore) {
         lock.lock();
         try {
+            requireThreads();
             if (alive > 0) {
                 chores.add(chore);
                 changed.signal();

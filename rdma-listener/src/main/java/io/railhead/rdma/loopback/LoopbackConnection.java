@@ -69,7 +69,10 @@ import org.slf4j.LoggerFactory;
 final class LoopbackConnection extends MessageHandler {
     private static final Logger log = LoggerFactory.getLogger(LoopbackConnection.class);
 
-    /** The number of keep-alive intervals after which a silent session ends. */
+    /**
+     * The number of keep-alive intervals after which a session ends that is silent, or has not made
+     * a copy that it was asked for.
+     */
     private static final int SILENT_INTERVALS = 3;
 
     private enum Stage {
@@ -431,7 +434,8 @@ final class LoopbackConnection extends MessageHandler {
     private void listen() {
         silentIntervals++;
         // In this stage the descriptor is awaited, which has its own deadline.
-        if (silentIntervals > SILENT_INTERVALS && stage != Stage.DESCRIPTOR) {
+        boolean silent = silentIntervals > SILENT_INTERVALS && stage != Stage.DESCRIPTOR;
+        if (silent || requireSyncs().isLate(SILENT_INTERVALS)) {
             log.info("loopback session {} silent", requireBuffers().session().label());
             requireBuffers().session().end(EndReason.SILENT);
         }

@@ -6,8 +6,11 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.railhead.cache.memory.PageSlice;
 import io.railhead.os.Mapping;
 import io.railhead.os.MemoryFile;
+import io.railhead.protocol.channel.EndedMessage;
+import io.railhead.protocol.message.EndReason;
 import io.railhead.protocol.message.Message.Bounce;
 import io.railhead.protocol.message.Message.Bye;
 import io.railhead.protocol.message.Message.Deregister;
@@ -28,6 +31,7 @@ import io.railhead.rdma.TransferException.Reason;
 import io.railhead.rdma.session.ClientSession;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -97,7 +101,7 @@ class BounceBuffersTest {
         assertThat(sync).isEqualTo(new Sync(sync.id(), false, HANDLE, 5, 2));
         buffer.segment().set(JAVA_BYTE, 5, (byte) 42);
         peer.send(new Synced(sync.id(), true));
-        try (var slice = (io.railhead.cache.memory.PageSlice) result(read)) {
+        try (var slice = (PageSlice) result(read)) {
             assertThat(TestPages.bytes(slice)).containsExactly(42, 0);
         }
     }
@@ -119,6 +123,38 @@ class BounceBuffersTest {
         peer.send(new Bye());
         assertThat(Awaiting.failure(written)).isEqualTo(Reason.PEER_GONE);
         peer.awaitEnd();
+    }
+
+    /** It answers pings all the time. */
+    @Test
+    void aPeerThatNeverCopiesLosesItsSession(@TempDir Path other) throws IOException {
+        LoopbackConfig impatient = new LoopbackConfig(other.resolve("s"), 2, 2, 64 << 10,
+                LoopbackRig.PATIENCE, 16, 1024, LoopbackRig.AMPLE, LoopbackRig.AMPLE, 64,
+                Duration.ofMillis(50));
+        try (LoopbackRig brief = new LoopbackRig(impatient, LoopbackRig.freshSessions());
+                TestPages few = TestPages.few(brief.fabric());
+                RawPeer slow = new RawPeer(brief.socket());
+                MemoryFile file = MemoryFile.create("test", BYTES)) {
+            ClientSession its = brief.open("ann");
+            slow.prove(its, KEY);
+            slow.send(new Bounce(BASE, BYTES, HANDLE));
+            assertThat(slow.receive()).isEqualTo(new SendDescriptor());
+            slow.sendDescriptor(file.descriptor(), 1);
+            int itsKey = ((Registered) requireNonNull(slow.receive())).key();
+            CompletionStage<Void> written = brief.fabric()
+                    .begin(brief.sessions().resolve("ann", its.number(), BASE, 10, itsKey))
+                    .write(few.of(new byte[]{1}), 0);
+            assertThat(slow.receive()).isInstanceOf(Sync.class);
+            while (its.isOpen()) {
+                slow.send(new Ping(1));
+                if (slow.receive() == null) {
+                    break;
+                }
+            }
+            assertThat(Awaiting.failure(written)).isEqualTo(Reason.PEER_GONE);
+            assertThat(slow.ended()).extracting(EndedMessage::reason)
+                    .containsExactly(EndReason.SILENT);
+        }
     }
 
     @Test
