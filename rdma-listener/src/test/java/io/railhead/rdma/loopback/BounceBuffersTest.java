@@ -11,6 +11,7 @@ import io.railhead.os.Mapping;
 import io.railhead.os.MemoryFile;
 import io.railhead.protocol.channel.EndedMessage;
 import io.railhead.protocol.message.EndReason;
+import io.railhead.protocol.message.Message;
 import io.railhead.protocol.message.Message.Bounce;
 import io.railhead.protocol.message.Message.Bye;
 import io.railhead.protocol.message.Message.Deregister;
@@ -145,13 +146,12 @@ class BounceBuffersTest {
                     .begin(brief.sessions().resolve("ann", its.number(), BASE, 10, itsKey))
                     .write(few.of(new byte[]{1}), 0);
             assertThat(slow.receive()).isInstanceOf(Sync.class);
-            while (its.isOpen()) {
+            for (Message answer = new Pong(1); its.isOpen() && answer != null;) {
                 slow.send(new Ping(1));
-                if (slow.receive() == null) {
-                    break;
-                }
+                answer = slow.receive();
             }
             assertThat(Awaiting.failure(written)).isEqualTo(Reason.PEER_GONE);
+            slow.awaitEnd();
             assertThat(slow.ended()).extracting(EndedMessage::reason)
                     .containsExactly(EndReason.SILENT);
         }
