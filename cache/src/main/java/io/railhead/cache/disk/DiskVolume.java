@@ -211,7 +211,7 @@ final class DiskVolume implements AutoCloseable {
     Place find(VersionName.Digest version, PageIdentity identity) {
         Place place = find(identity);
         return place == null
-                || tombstones.lastOver(version.name()) > stamps.get(segmentOf(place))
+                || tombstones.lastOver(version.covering()) > stamps.get(segmentOf(place))
                         ? null
                         : place;
     }

@@ -81,7 +81,7 @@ final class OpenSegment {
     }
 
     private boolean tryPut(Entry entry, Offered page) {
-        if (volume.tombstones.lastOver(page.version().name()) > page.evictions()
+        if (volume.tombstones.lastOver(page.version().covering()) > page.evictions()
                 || !volume.put(segment, sequence, entry)) {
             return false;
         }

@@ -91,6 +91,27 @@ final class EvictionTest {
         }
     }
 
+    @Test
+    void theNamesThatCoverAnObjectAreHashedOnceForAllItsPages() throws DiskRefusedException {
+        try (VolumeRig rig = new VolumeRig(disk)) {
+            rig.write(0);
+            rig.write(4);
+            rig.evict(8);
+            rig.evict(new EvictedNames("bucket", "other", Kind.PREFIX));
+            VersionName.Digest digest = rig.digest(0);
+            for (int i = 0; i < 1000; i++) {
+                assertThat(rig.volume.find(digest, digest.page(0))).isNotNull();
+            }
+            // The key's, and that of its prefix of five letters.
+            assertThat(digest.covering().hashes()).isEqualTo(2);
+            rig.evict(new EvictedNames("bucket", "key-0", Kind.PREFIX));
+            assertThat(rig.volume.find(digest, digest.page(0))).isNull();
+            rig.evict(4);
+            VersionName.Digest evictedLater = rig.digest(4);
+            assertThat(rig.volume.find(evictedLater, evictedLater.page(0))).isNull();
+        }
+    }
+
     /**
      * Random writes, evictions, closings and power cuts, beside a map of what may be found. A page
      * that was evicted since its last write is never found once the eviction is recorded.
