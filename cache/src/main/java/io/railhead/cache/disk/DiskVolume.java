@@ -4,6 +4,7 @@ import io.railhead.cache.disk.DiskIndex.Place;
 import io.railhead.cache.disk.SegmentFooter.Entry;
 import io.railhead.cache.disk.Tombstones.Tombstone;
 import io.railhead.os.BlockFile;
+import io.railhead.os.Mapping;
 import io.railhead.os.OsException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -20,6 +21,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongFunction;
 import java.util.stream.IntStream;
 import java.util.zip.CRC32C;
 import javax.crypto.SecretKey;
@@ -73,12 +75,8 @@ final class DiskVolume implements AutoCloseable {
         CORRUPT
     }
 
-    /**
-     * @param ownedFile closed with the volume
-     * @param tenants those that have a rule
-     */
-    DiskVolume(BlockFile ownedFile, VolumeOpening.Opened opened,
-            Map<String, DiskConfig.Share> tenants) {
+    private DiskVolume(BlockFile ownedFile, VolumeOpening.Opened opened,
+            Map<String, DiskConfig.Share> tenants, DiskIndex ownedIndex, HeldNames ownedNames) {
         this.file = ownedFile;
         this.superblock = opened.superblock();
         this.tombstoneFile = opened.ownedList();
@@ -86,14 +84,43 @@ final class DiskVolume implements AutoCloseable {
         this.tombstones = new Tombstones(superblock.secret().bytes(), superblock.epoch(),
                 opened.evictions(), System::nanoTime);
         this.layout = superblock.layout();
-        this.index = new DiskIndex(layout.pages());
-        this.names = new HeldNames(layout.pages());
+        this.index = ownedIndex;
+        this.names = ownedNames;
         this.sequences = new AtomicLongArray(layout.segments());
         this.stamps = new AtomicLongArray(layout.segments());
         this.epochs = new AtomicIntegerArray(keys == null ? 0 : layout.segments());
         Map<TenantId, SegmentShares.Limits> rules = new HashMap<>();
         tenants.forEach((tenant, share) -> rules.put(tenant(tenant), limits(share)));
         this.shares = new SegmentShares(layout.segments(), rules);
+    }
+
+    static DiskVolume of(BlockFile ownedFile, VolumeOpening.Opened owned,
+            Map<String, DiskConfig.Share> tenants) {
+        return of(ownedFile, owned, tenants, Mapping::anonymous);
+    }
+
+    /**
+     * Returns the volume. If there is no memory for it, all of it is closed but the file.
+     *
+     * @param ownedFile closed with the volume
+     * @param owned its list of evictions is closed with the volume
+     * @param tenants those that have a rule
+     * @param memory makes memory outside the heap
+     */
+    static DiskVolume of(BlockFile ownedFile, VolumeOpening.Opened owned,
+            Map<String, DiskConfig.Share> tenants, LongFunction<Mapping> memory) {
+        long pages = owned.superblock().layout().pages();
+        DiskIndex index = null;
+        try {
+            index = new DiskIndex(pages, memory);
+            return new DiskVolume(ownedFile, owned, tenants, index, new HeldNames(pages, memory));
+        } catch (RuntimeException | Error e) {
+            if (index != null) {
+                index.close();
+            }
+            owned.ownedList().close();
+            throw e;
+        }
     }
 
     TenantId tenant(String name) {
@@ -129,6 +156,11 @@ final class DiskVolume implements AutoCloseable {
     void reused() {
         full = full || index.isFull() || IntStream.range(0, layout.segments())
                 .noneMatch(segment -> sequences.get(segment) == 0);
+    }
+
+    /** Notes that segments with pages were given up, which fill again without a budget. */
+    void emptied() {
+        full = index.isFull();
     }
 
     long sequence(int segment) {
@@ -393,6 +425,11 @@ final class DiskVolume implements AutoCloseable {
         for (Entry entry : footer.entries()) {
             index.remove(entry.identity(), unit(segment, entry));
         }
+        dropNames(footer);
+    }
+
+    /** Drops the names of a segment that has no pages any more. */
+    void dropNames(SegmentFooter footer) {
         for (long object : objects(footer)) {
             names.remove(object);
         }

@@ -117,6 +117,12 @@ final class OpenSegment {
         });
     }
 
+    /** Drops the names of a segment that has ended, and that will have no footer. */
+    synchronized void dropNames() {
+        objects.keySet().forEach(volume.names::remove);
+        objects.clear();
+    }
+
     /** Ends the segment: what is evicted from now on is found by its stamp. */
     synchronized Sealed seal() {
         volume.stamp(segment, stamp);

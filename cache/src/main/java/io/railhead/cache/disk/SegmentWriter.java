@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import javax.crypto.SecretKey;
 import org.jspecify.annotations.Nullable;
@@ -53,6 +54,8 @@ final class SegmentWriter implements SegmentShares.Segments, AutoCloseable {
     /** The evictions' numbers when tenants were erased. */
     private final Map<TenantId, Long> erased = new HashMap<>();
     private final BitSet inUse = new BitSet();
+    /** Segments in which this process has left no byte that is not their tenant's. */
+    private final BitSet clean = new BitSet();
     /** Never used again in this epoch, whatever becomes of the segment. */
     private long lastSequence;
     /** In the order of their last use. */
@@ -78,13 +81,22 @@ final class SegmentWriter implements SegmentShares.Segments, AutoCloseable {
         this.layout = volume.layout;
         this.nanoClock = nanoClock;
         this.mostOpen = Math.max(1, Math.min(MOST_OPEN, layout.segments() / 2));
-        this.memory = Mapping.anonymous(
+        this.memory = memory(ownedCipher,
                 (long) layout.footerBytes() + DiskLayout.UNIT_BYTES + ZEROS_BYTES);
         this.footer = memory.segment().asSlice(0, layout.footerBytes());
         this.lastUnit = memory.segment().asSlice(layout.footerBytes(), DiskLayout.UNIT_BYTES);
         this.zeros = memory.segment()
                 .asSlice((long) layout.footerBytes() + DiskLayout.UNIT_BYTES,
                         ZEROS_BYTES);
+    }
+
+    private static Mapping memory(PageCipher ownedCipher, long bytes) {
+        try {
+            return Mapping.anonymous(bytes);
+        } catch (RuntimeException | Error e) {
+            ownedCipher.close();
+            throw e;
+        }
     }
 
     /**
@@ -174,7 +186,8 @@ final class SegmentWriter implements SegmentShares.Segments, AutoCloseable {
             failed.set(chosen);
             throw e;
         }
-        boolean own = tenant.equals(volume.shares.owner(chosen));
+        boolean own = clean.get(chosen) && tenant.equals(volume.shares.owner(chosen));
+        clean.clear(chosen);
         if (volume.sequence(chosen) != 0) {
             volume.reused();
             volume.sequence(chosen, 0);
@@ -241,34 +254,75 @@ final class SegmentWriter implements SegmentShares.Segments, AutoCloseable {
         volume.file.write(lastUnit, layout.secondSuperblockAt());
     }
 
-    /**
-     * Writes the open segments' footers, so that their pages survive a restart. Throws
-     * {@link OsException} if the disk fails for some, after all were tried.
-     */
     void seal() {
+        seal(() -> false);
+    }
+
+    /**
+     * Writes the open segments' footers, so that their pages survive a restart. Then it zeroes what
+     * they have of other tenants' former bytes: nothing reads these, and a segment that was left
+     * out is zeroed when it is written next. Throws {@link OsException} if the disk fails for some,
+     * after all were tried.
+     *
+     * @param late whether no time is left to zero more
+     */
+    void seal(BooleanSupplier late) {
+        List<OpenSegment> listed = new ArrayList<>();
+        OsException failure = forEach(new ArrayList<>(open.values()), each -> {
+            OpenSegment.Sealed ended = end(each);
+            if (!ended.entries().isEmpty()) {
+                listed.add(each);
+                writeFooter(each, ended);
+            }
+        });
+        OsException later = forEach(listed, each -> {
+            if (!late.getAsBoolean()) {
+                zeroUnwritten(each);
+            }
+        });
+        if (failure != null) {
+            throw failure;
+        }
+        if (later != null) {
+            throw later;
+        }
+    }
+
+    /** Returns the last failure; null if there was none. */
+    private static @Nullable OsException forEach(List<OpenSegment> segments,
+            Consumer<OpenSegment> step) {
         OsException failure = null;
-        for (OpenSegment each : new ArrayList<>(open.values())) {
+        for (OpenSegment each : segments) {
             try {
-                seal(each);
+                step.accept(each);
             } catch (OsException e) {
                 failure = e;
             }
         }
-        if (failure != null) {
-            throw failure;
-        }
+        return failure;
     }
 
     private void seal(OpenSegment full) {
+        OpenSegment.Sealed ended = end(full);
+        if (!ended.entries().isEmpty()) {
+            zeroUnwritten(full);
+            writeFooter(full, ended);
+        }
+    }
+
+    /** Ends a segment, and gives it up if it has no pages. */
+    private OpenSegment.Sealed end(OpenSegment full) {
         open.remove(full.tenant);
         inUse.clear(full.segment);
         OpenSegment.Sealed ended = volume.end(full);
-        List<Entry> entries = ended.entries();
-        if (entries.isEmpty()) {
+        if (ended.entries().isEmpty()) {
             volume.free(full.segment);
-            return;
         }
-        zeroUnwritten(full);
+        return ended;
+    }
+
+    private void writeFooter(OpenSegment full, OpenSegment.Sealed ended) {
+        List<Entry> entries = ended.entries();
         SegmentFooter listed = new SegmentFooter(volume.superblock.volume(), full.sequence,
                 volume.superblock.epoch(), ended.stamp(), full.tenant, entries);
         listed.encodeTo(footer.asByteBuffer());
@@ -294,29 +348,57 @@ final class SegmentWriter implements SegmentShares.Segments, AutoCloseable {
             writtenBytes.add(bytes);
             unit = unwritten.nextSetBit(end);
         }
+        clean.set(full.segment);
     }
 
     /**
      * Erases all that a tenant has: its pages are not found any more, and on the return its key is
      * gone from the disk. Throws {@link OsException} if the disk fails; then the key may be there.
+     *
+     * @param step called between two calls of the disk, of which there are as many as segments
+     * @return the number of lists that could not be read: their names stay known until the next
+     *         start, and lead to nothing
      */
-    void erase(TenantId tenant, TenantKeys keys) {
+    int erase(TenantId tenant, TenantKeys keys, Runnable step) {
         // Pages that wait were offered before, and must not come back under another key.
         erased.put(tenant, volume.tombstones.next());
+        BitSet listed = volume.shares.segmentsOf(tenant);
         OpenSegment unfinished = open.remove(tenant);
         if (unfinished != null) {
             inUse.clear(unfinished.segment);
+            listed.clear(unfinished.segment);
             OpenSegment.Sealed _ = volume.end(unfinished);
+            unfinished.dropNames();
         }
         BitSet segments = volume.shares.segmentsOf(tenant);
         lastSequence = Math.max(lastSequence, highestSequence());
         segments.stream().forEach(segment -> volume.sequence(segment, 0));
+        int unread = 0;
         try {
+            // As long as there is a key to read the lists with.
+            for (int each = listed.nextSetBit(0); each >= 0; each = listed.nextSetBit(each + 1)) {
+                unread += tryDropNames(each) ? 0 : 1;
+                step.run();
+            }
             keys.erase(tenant);
         } finally {
             volume.index.removeIf(
                     unit -> segments.get((int) (unit / layout.unitsPerSegment())));
             segments.stream().forEach(volume::free);
+            volume.emptied();
+        }
+        return unread;
+    }
+
+    private boolean tryDropNames(int segment) {
+        try {
+            SegmentFooter listed = volume.readFooter(segment, footer);
+            if (listed != null) {
+                volume.dropNames(listed);
+            }
+            return listed != null;
+        } catch (OsException e) {
+            return false;
         }
     }
 

@@ -41,7 +41,7 @@ record VolumeFactory(DiskConfig config, Opener opener, Shape shape) {
         requireOursToGrow(path);
         BlockFile file = opened(path, config.bytesEach());
         try {
-            return new DiskVolume(file, opening(file, path).open(layout(path, file)),
+            return DiskVolume.of(file, opening(file, path).open(layout(path, file)),
                     config.tenants());
         } catch (DiskRefusedException | RuntimeException | Error e) {
             file.close();

@@ -46,7 +46,11 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
     private static final int MOST_TENANTS = 10_000;
     /** Writes are long, and a flush of a consumer's disk takes seconds. */
     private static final long WRITE_PATIENCE = 5;
-    private static final long CLOSE_SECONDS = 5;
+    private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(5);
+    /** The part of that in which pages are written that still wait; then come the footers. */
+    private static final double CLOSE_WRITES = 0.5;
+    /** The part at whose end no segment more is zeroed. */
+    private static final double CLOSE_ZEROS = 0.8;
 
     private final String path;
     private final int place;
@@ -71,6 +75,9 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
     private final Set<RunRead> active = ConcurrentHashMap.newKeySet();
     private final List<Thread> threads = new ArrayList<>();
     private final AtomicInteger running = new AtomicInteger();
+    /** Both count from the begin of the end, and are set before it is told. */
+    private volatile long lastWriteNanos;
+    private volatile long lastZeroNanos;
     private volatile boolean closing;
     /** The start of the write under way; 0 if there is none. */
     private volatile long writingSince;
@@ -199,7 +206,9 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
         commands.add(() -> {
             TenantKeys keys = volume.keys;
             boolean erased = keys != null && volume.isRecovered() && call(() -> {
-                segments.erase(tenant(tenant), keys);
+                // Each step is a call of its own: many of them are no hang.
+                counters.errors.add(segments.erase(tenant(tenant), keys,
+                        () -> writingSince = nanoClock.getAsLong() | 1));
                 return true;
             });
             done.complete(erased);
@@ -265,11 +274,8 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
     private void writeAll() {
         recover();
         try {
-            while (!closing || !writes.isEmpty()) {
-                Runnable command = commands.poll();
-                if (command != null) {
-                    command.run();
-                }
+            while (!closing || (!writes.isEmpty() && isBefore(lastWriteNanos))) {
+                runCommands();
                 Write next = writes.poll(100, TimeUnit.MILLISECONDS);
                 if (next != null) {
                     write(next);
@@ -284,12 +290,23 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+        runCommands();
         if (volume.isRecovered()) {
             call(() -> {
-                segments.seal();
+                segments.seal(() -> !isBefore(lastZeroNanos));
                 return true;
             });
         }
+    }
+
+    private void runCommands() {
+        for (Runnable each = commands.poll(); each != null; each = commands.poll()) {
+            each.run();
+        }
+    }
+
+    private static boolean isBefore(long nanos) {
+        return System.nanoTime() - nanos < 0;
     }
 
     private void recover() {
@@ -490,17 +507,21 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
     }
 
     /**
-     * Writes what waits, and the open segment's footer; gives up on a disk that hangs. Then its
-     * memory and descriptor stay in use until the process ends.
+     * Writes what waits, as far as there is time, and then the open segments' footers, so that all
+     * written pages are kept. It gives up on a disk that hangs: then its memory and descriptor stay
+     * in use until the process ends.
      */
     @Override
     public void close() {
+        long begun = System.nanoTime();
+        lastWriteNanos = begun + (long) (CLOSE_WRITES * CLOSE_NANOS);
+        lastZeroNanos = begun + (long) (CLOSE_ZEROS * CLOSE_NANOS);
         closing = true;
         active.forEach(RunRead::cancel);
         for (int i = 0; i < READERS; i++) {
             boolean _ = reads.offer(own -> {});
         }
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSE_SECONDS);
+        long end = begun + CLOSE_NANOS;
         boolean interrupted = false;
         for (Thread thread : threads) {
             try {

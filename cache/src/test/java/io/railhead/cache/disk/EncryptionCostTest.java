@@ -72,7 +72,7 @@ final class EncryptionCostTest {
             throws DiskRefusedException {
         long size = Math.max(DiskLayout.leastBytes(), (MIB + 192L) << 20);
         DirectFile file = DirectFile.open(folder.resolve(name).toString(), size);
-        DiskVolume volume = new DiskVolume(file,
+        DiskVolume volume = DiskVolume.of(file,
                 new VolumeOpening(file, name, new SecureRandom(), keys)
                         .open(DiskLayout.of(size, PAGE)),
                 Map.of());

@@ -46,7 +46,7 @@ final class VolumeRig implements AutoCloseable {
 
     private VolumeRig(BlockFile file, Map<String, DiskConfig.Share> tenants,
             @Nullable WrappingKeys keys) throws DiskRefusedException {
-        volume = new DiskVolume(file,
+        volume = DiskVolume.of(file,
                 new VolumeOpening(file, "disk", new SecureRandom(), keys).open(layout(SIZE, PAGE)),
                 tenants);
         volume.recover(() -> false);
