@@ -8,6 +8,8 @@ import io.railhead.cache.disk.DiskConfig;
 import io.railhead.cache.disk.DiskMemory;
 import io.railhead.cache.disk.DiskTier;
 import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.cache.disk.DiskTrial;
+import io.railhead.cli.Sizes;
 import io.railhead.gateway.config.GatewayConfig.Cache;
 import io.railhead.gateway.config.GatewayConfig.Disk;
 import io.railhead.os.DirectFile;
