@@ -125,11 +125,9 @@ public final class DiskTier implements AutoCloseable {
     /**
      * Opens and closes each file or device that is there, and changes nothing. It waits some
      * seconds at most.
-     *
-     * @return the problems, for which a gateway would do without the disk
      */
-    public static List<String> check(DiskConfig config) {
-        return new VolumeFactory(config).problems();
+    public static List<DiskTrial> check(DiskConfig config) {
+        return new VolumeFactory(config).trials();
     }
 
     private void add(String path, int place, VolumeFactory factory) {
