@@ -2,7 +2,6 @@ package io.railhead.cache.disk;
 
 import io.railhead.cache.disk.DiskStats.NotKept;
 import io.railhead.cache.disk.SegmentFooter.Entry;
-import io.railhead.os.Mapping;
 import io.railhead.os.OsException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -36,19 +35,14 @@ final class SegmentWriter implements SegmentShares.Segments, AutoCloseable {
     private static final int MOST_OPEN = 64;
     /** A tenant that has not written for so long gives its open segment up to another one. */
     static final Duration IDLE = Duration.ofSeconds(60);
-    private static final int ZEROS_BYTES = 1 << 20;
 
     final LongAdder writtenBytes = new LongAdder();
     final LongAdder sealed = new LongAdder();
     private final DiskVolume volume;
     private final DiskLayout layout;
     private final LongSupplier nanoClock;
-    private final Mapping memory;
-    private final MemorySegment footer;
-    private final MemorySegment lastUnit;
-    private final MemorySegment zeros;
     private final int mostOpen;
-    private final PageCipher cipher;
+    private final SegmentBytes bytes;
     /** Segments that could not be opened: tried again after all others. */
     private final BitSet failed = new BitSet();
     /** The evictions' numbers when tenants were erased. */
@@ -76,27 +70,11 @@ final class SegmentWriter implements SegmentShares.Segments, AutoCloseable {
     }
 
     SegmentWriter(DiskVolume volume, LongSupplier nanoClock, PageCipher ownedCipher) {
-        this.cipher = ownedCipher;
+        this.bytes = new SegmentBytes(volume, ownedCipher);
         this.volume = volume;
         this.layout = volume.layout;
         this.nanoClock = nanoClock;
         this.mostOpen = Math.max(1, Math.min(MOST_OPEN, layout.segments() / 2));
-        this.memory = memory(ownedCipher,
-                (long) layout.footerBytes() + DiskLayout.UNIT_BYTES + ZEROS_BYTES);
-        this.footer = memory.segment().asSlice(0, layout.footerBytes());
-        this.lastUnit = memory.segment().asSlice(layout.footerBytes(), DiskLayout.UNIT_BYTES);
-        this.zeros = memory.segment()
-                .asSlice((long) layout.footerBytes() + DiskLayout.UNIT_BYTES,
-                        ZEROS_BYTES);
-    }
-
-    private static Mapping memory(PageCipher ownedCipher, long bytes) {
-        try {
-            return Mapping.anonymous(bytes);
-        } catch (RuntimeException | Error e) {
-            ownedCipher.close();
-            throw e;
-        }
     }
 
     /**
@@ -110,8 +88,7 @@ final class SegmentWriter implements SegmentShares.Segments, AutoCloseable {
         if (page.evictions() < erased.getOrDefault(page.tenant(), 0L)) {
             return NotKept.OVERTAKEN;
         }
-        List<MemorySegment> bytes = page.bytes();
-        int length = (int) bytes.stream().mapToLong(MemorySegment::byteSize).sum();
+        int length = (int) page.bytes().stream().mapToLong(MemorySegment::byteSize).sum();
         int units = volume.unitsOf(length);
         OpenSegment now = open.get(page.tenant());
         if (now != null && (!now.fits(units) || volume.index.isFull())) {
@@ -127,36 +104,10 @@ final class SegmentWriter implements SegmentShares.Segments, AutoCloseable {
         now.usedAtNanos = nanoClock.getAsLong();
         Entry entry = new Entry(page.identity(), page.version().objectHash(), now.take(units),
                 length, page.crc());
-        SecretKey key = now.key;
-        if (key == null) {
-            writeUnits(now.segment, entry.unit(), bytes);
-        } else {
-            volume.file.write(cipher.encrypt(DiskVolume.context(key, volume.superblock.epoch(),
-                    now.sequence, entry), bytes), layout.unitAt(now.segment, entry.unit()));
-        }
+        bytes.writePage(now, entry, page.bytes());
         now.unwritten.clear(entry.unit(), entry.unit() + units);
         writtenBytes.add((long) units * DiskLayout.UNIT_BYTES);
         return now.tryAdd(entry, page) ? null : NotKept.OVERTAKEN;
-    }
-
-    /** Writes whole units out of the page's own memory, and a part of a unit with zeros behind. */
-    private void writeUnits(int segment, int unit, List<MemorySegment> bytes) {
-        long at = layout.unitAt(segment, unit);
-        for (MemorySegment part : bytes) {
-            long whole = part.byteSize() - part.byteSize() % DiskLayout.UNIT_BYTES;
-            if (whole > 0) {
-                volume.file.write(part.asSlice(0, whole), at);
-                at += whole;
-            }
-            long rest = part.byteSize() - whole;
-            if (rest > 0) {
-                // The memory behind a short page has another tenant's former bytes.
-                lastUnit.asSlice(rest).fill((byte) 0);
-                MemorySegment.copy(part, whole, lastUnit, 0, rest);
-                volume.file.write(lastUnit, at);
-                at += DiskLayout.UNIT_BYTES;
-            }
-        }
     }
 
     /**
@@ -178,10 +129,8 @@ final class SegmentWriter implements SegmentShares.Segments, AutoCloseable {
         }
         SegmentFooter old;
         try {
-            old = volume.readFooter(chosen, footer);
-            MemorySegment head = footer.asSlice(0, DiskLayout.UNIT_BYTES).fill((byte) 0);
-            volume.file.write(head, layout.footerAt(chosen));
-            volume.file.sync();
+            old = bytes.readFooter(chosen);
+            bytes.clearFooter(chosen);
         } catch (OsException e) {
             failed.set(chosen);
             throw e;
@@ -247,13 +196,7 @@ final class SegmentWriter implements SegmentShares.Segments, AutoCloseable {
         return idle;
     }
 
-    /** Writes the superblock as it is: throws {@link OsException} if that fails. */
-    void probe() {
-        MemorySegment.copy(MemorySegment.ofArray(volume.superblock.encoded()), 0, lastUnit, 0,
-                DiskLayout.UNIT_BYTES);
-        volume.file.write(lastUnit, layout.secondSuperblockAt());
-    }
-
+    /** Ends all open segments, as {@link #seal(BooleanSupplier)} with time for everything. */
     void seal() {
         seal(() -> false);
     }
@@ -322,33 +265,18 @@ final class SegmentWriter implements SegmentShares.Segments, AutoCloseable {
     }
 
     private void writeFooter(OpenSegment full, OpenSegment.Sealed ended) {
-        List<Entry> entries = ended.entries();
-        SegmentFooter listed = new SegmentFooter(volume.superblock.volume(), full.sequence,
-                volume.superblock.epoch(), ended.stamp(), full.tenant, entries);
-        listed.encodeTo(footer.asByteBuffer());
-        SecretKey key = full.key;
-        if (key != null) {
-            listed.encrypt(footer.asByteBuffer(), cipher, key);
-        }
-        int used = SegmentFooter.HEADER_BYTES + entries.size() * SegmentFooter.ENTRY_BYTES;
-        volume.file.write(footer.asSlice(0,
-                (long) DiskLayout.unitsOf(used) * DiskLayout.UNIT_BYTES),
-                layout.footerAt(full.segment));
+        bytes.writeFooter(full, ended);
         sealed.increment();
     }
 
     private void zeroUnwritten(OpenSegment full) {
-        BitSet unwritten = full.unwritten;
-        int unit = unwritten.nextSetBit(0);
-        while (unit >= 0) {
-            int end = Math.min(unwritten.nextClearBit(unit),
-                    unit + ZEROS_BYTES / DiskLayout.UNIT_BYTES);
-            long bytes = (long) (end - unit) * DiskLayout.UNIT_BYTES;
-            volume.file.write(zeros.asSlice(0, bytes), layout.unitAt(full.segment, unit));
-            writtenBytes.add(bytes);
-            unit = unwritten.nextSetBit(end);
-        }
+        writtenBytes.add(bytes.zeroUnwritten(full));
         clean.set(full.segment);
+    }
+
+    /** Writes the superblock as it is: throws {@link OsException} if that fails. */
+    void probe() {
+        bytes.probe();
     }
 
     /**
@@ -392,7 +320,7 @@ final class SegmentWriter implements SegmentShares.Segments, AutoCloseable {
 
     private boolean tryDropNames(int segment) {
         try {
-            SegmentFooter listed = volume.readFooter(segment, footer);
+            SegmentFooter listed = bytes.readFooter(segment);
             if (listed != null) {
                 volume.dropNames(listed);
             }
@@ -404,7 +332,6 @@ final class SegmentWriter implements SegmentShares.Segments, AutoCloseable {
 
     @Override
     public void close() {
-        cipher.close();
-        memory.close();
+        bytes.close();
     }
 }

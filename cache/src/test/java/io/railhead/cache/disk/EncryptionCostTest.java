@@ -94,7 +94,7 @@ final class EncryptionCostTest {
             DiskIndex.Place place = volume.find(identity);
             assertThat(place).isNotNull();
             assertThat(volume.read(identity, place, List.of(into)))
-                    .isEqualTo(DiskVolume.Outcome.RIGHT);
+                    .isEqualTo(PageReader.Outcome.RIGHT);
         }
         long read = cpuNanos();
         writer.close();
