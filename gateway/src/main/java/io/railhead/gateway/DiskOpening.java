@@ -6,6 +6,7 @@ import io.railhead.cache.ObjectCache;
 import io.railhead.cache.ObjectId;
 import io.railhead.cache.disk.DiskConfig;
 import io.railhead.cache.disk.DiskTier;
+import io.railhead.cache.disk.DiskTrial;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.GatewayConfig.Disk;
 import java.net.URI;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Opens the disk tier, and tells it the stores' identities. */
@@ -35,16 +37,30 @@ final class DiskOpening {
                         new StoreIdentities(config.backends())::of);
     }
 
-    /** Returns a line for each disk that a gateway would do without, within some seconds. */
+    /**
+     * Returns a line for each disk that a gateway would do without, or whose pages it would drop,
+     * within some seconds.
+     */
     static List<String> warnings(GatewayConfig config) {
         Disk disk = config.cache().disk();
         return disk == null
                 ? List.of()
                 : DiskTier.check(diskConfig(config.cache(), disk))
                         .stream()
-                        .map(problem -> "cache.disk: " + problem
-                                + ": a gateway serves without this disk")
+                        .flatMap(DiskOpening::warnings)
                         .toList();
+    }
+
+    private static Stream<String> warnings(DiskTrial trial) {
+        Stream<String> problems = trial.problem().isEmpty()
+                ? Stream.empty()
+                : Stream.of("cache.disk: " + trial.problem()
+                        + ": a gateway serves without this disk");
+        Stream<String> drops = trial.dropped().isEmpty()
+                ? Stream.empty()
+                : Stream.of("cache.disk: " + trial.path()
+                        + ": a start drops its pages, since " + trial.dropped());
+        return Stream.concat(problems, drops);
     }
 
     private static DiskConfig diskConfig(GatewayConfig.Cache cache, Disk disk) {

@@ -2,6 +2,7 @@ package io.railhead.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.railhead.cache.disk.DiskFormat;
 import io.railhead.os.DirectFile;
 import io.railhead.os.RequiresDirectFiles;
 import java.io.RandomAccessFile;
@@ -47,6 +48,21 @@ final class DiskWarningsTest {
         try (DirectFile _ = DirectFile.open(disk().toString(), BYTES)) {
             assertWarning("another process uses it");
         }
+    }
+
+    /** The first start with another size makes the disk anew, and would say so in the log only. */
+    @Test
+    void aChangeThatDropsThePagesIsAWarning() throws Exception {
+        // 512 MiB are enough for a volume of 256 MiB.
+        try (DiskFormat disk = DiskFormat.open(disk().toString(), 512L << 20)) {
+            assertThat(disk.format(256 << 10).volume()).isNotNull();
+        }
+        ConfigCheck check = Serve.examine(config());
+        assertThat(check.error()).isEmpty();
+        assertThat(check.warnings()).filteredOn(each -> each.startsWith("cache.disk"))
+                .singleElement()
+                .asString()
+                .contains(disk().toString(), "drops its pages", "size of the disk");
     }
 
     private void assertWarning(String reason) throws Exception {

@@ -149,7 +149,7 @@ public final class GatewayProcess implements AutoCloseable {
         assertThat(process.exitValue()).isZero();
     }
 
-    void kill() throws InterruptedException {
+    public void kill() throws InterruptedException {
         process.destroyForcibly().waitFor();
     }
 

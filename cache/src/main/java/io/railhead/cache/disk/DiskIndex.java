@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import io.railhead.os.Mapping;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongFunction;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
@@ -49,13 +50,14 @@ final class DiskIndex implements AutoCloseable {
     /**
      * @param pages how many pages fit on the volume at full length. A quarter more find room, since
      *            some are shorter; where most are, the index is full before the disk.
+     * @param anonymous makes memory outside the heap
      */
-    DiskIndex(long pages) {
+    DiskIndex(long pages, LongFunction<Mapping> anonymous) {
         long wanted = wanted(pages);
         int count = shards(wanted);
         long each = Math.ceilDiv(wanted, (long) count);
         this.slots = each * count;
-        this.memory = Mapping.anonymous(slots * ENTRY_BYTES);
+        this.memory = anonymous.apply(slots * ENTRY_BYTES);
         this.shards = new Shard[count];
         for (int i = 0; i < count; i++) {
             shards[i] = new Shard(memory.segment()

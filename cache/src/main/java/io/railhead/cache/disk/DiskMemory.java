@@ -13,7 +13,7 @@ public record DiskMemory(long indexBytes, long heapBytes) {
     public static DiskMemory of(int disks, long bytesEach, int pageBytes) {
         long pages = bytesEach / pageBytes;
         long each = DiskIndex.bytes(pages) + HeldNames.bytes(pages)
-                + (long) VolumeService.READERS * pageBytes;
+                + (long) VolumeReads.THREADS * pageBytes;
         return new DiskMemory(disks * each, disks * SeenBefore.bytes(pages));
     }
 }

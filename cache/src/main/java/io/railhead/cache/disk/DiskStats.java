@@ -37,7 +37,7 @@ public record DiskStats(int volumes, int brokenVolumes, int recoveringVolumes,
         ONCE,
         /** The write budget of the day is used up, or chance decided so. */
         BUDGET,
-        /** Too many pages wait: the disk is slow. */
+        /** Too many pages wait, most of them the same tenant's: the disk is slow. */
         QUEUE,
         /**
          * The page's tenant has no segment: too many write at once, or others' floors leave none.

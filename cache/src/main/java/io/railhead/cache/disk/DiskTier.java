@@ -1,11 +1,8 @@
 package io.railhead.cache.disk;
 
-import io.railhead.cache.disk.DiskStats.NotKept;
-import io.railhead.cache.memory.PageSlice;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -14,11 +11,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -30,14 +26,8 @@ import org.slf4j.LoggerFactory;
  * The pages that memory has given up, on files and devices. Any thread; no call waits for a disk,
  * except {@link #close}. Each is opened on a thread of its own, and takes part once it is open.
  *
- * <p> Admission: every page until a volume has been filled once. From then on each write drops
- * another page, so only those are written that memory gives up for the second time, and of these as
- * many as the write budget allows. The oldest segment goes first. A page that is read again stays
- * where it is.
- *
- * <p> All pages of a version go to one volume, so a read of adjacent pages has one disk.
- *
- * <p> A long class: opening, admission, reads and evictions all choose among the same volumes.
+ * <p> {@link Admission} says which pages are written. All pages of a version go to one volume, so a
+ * read of adjacent pages has one disk.
  */
 public final class DiskTier implements AutoCloseable {
     /** The answer of {@link Held#holder} for a page that no volume has. */
@@ -45,7 +35,6 @@ public final class DiskTier implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(DiskTier.class);
     private static final long WATCH_MILLIS = 100;
-    private static final long SAVE_PAUSE_NANOS = 1_000_000;
     private static final Duration OPENING_PATIENCE = Duration.ofSeconds(10);
 
     private final DiskConfig config;
@@ -58,18 +47,18 @@ public final class DiskTier implements AutoCloseable {
     private final AtomicInteger opening = new AtomicInteger();
     /** By path, why the tier goes on without it. */
     private final Map<String, String> refusals = new ConcurrentHashMap<>();
-    private final WriteBudget budget;
+    private final Admission admission;
     private boolean closed;
     /** Evictions while some volume was being opened; under this tier's lock. */
     private final EarlyEvictions early = new EarlyEvictions();
-    private volatile SeenBefore seen = new SeenBefore(0);
     private final ScheduledExecutorService watch = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("railhead-disk-watch").factory());
 
     private DiskTier(DiskConfig config, LongSupplier nanoClock) {
         this.config = config;
         this.nanoClock = nanoClock;
-        this.budget = new WriteBudget(config.bytesPerDay(), nanoClock);
+        this.admission = new Admission(config, counters, nanoClock,
+                () -> opening.get() > 0);
     }
 
     /**
@@ -125,11 +114,9 @@ public final class DiskTier implements AutoCloseable {
     /**
      * Opens and closes each file or device that is there, and changes nothing. It waits some
      * seconds at most.
-     *
-     * @return the problems, for which a gateway would do without the disk
      */
-    public static List<String> check(DiskConfig config) {
-        return new VolumeFactory(config).problems();
+    public static List<DiskTrial> check(DiskConfig config) {
+        return new VolumeFactory(config).trials();
     }
 
     private void add(String path, int place, VolumeFactory factory) {
@@ -155,10 +142,19 @@ public final class DiskTier implements AutoCloseable {
     private VolumeService service(String path, int place, DiskVolume ownedVolume) {
         try {
             return new VolumeService(path, place, ownedVolume, counters, nanoClock,
-                    config.hangs());
+                    config.hangs(), this::release);
         } catch (RuntimeException | Error e) {
             ownedVolume.close();
             throw e;
+        }
+    }
+
+    private void release(Runnable release) {
+        try {
+            watch.execute(release);
+        } catch (RejectedExecutionException ended) {
+            // Nobody reads any more who could be woken.
+            release.run();
         }
     }
 
@@ -181,9 +177,7 @@ public final class DiskTier implements AutoCloseable {
         List<VolumeService> open = Stream.concat(volumes.stream(), Stream.of(ownedVolume))
                 .sorted(Comparator.comparingInt(VolumeService::place))
                 .toList();
-        seen = new SeenBefore(open.stream()
-                .mapToLong(each -> each.volume().layout.pages())
-                .sum());
+        admission.resize(open.stream().mapToLong(each -> each.volume().layout.pages()).sum());
         ownedVolume.start();
         early.applyTo(ownedVolume);
         volumes = open;
@@ -194,7 +188,7 @@ public final class DiskTier implements AutoCloseable {
         try {
             openings.forEach(Opening::watch);
             volumes.forEach(VolumeService::watch);
-            seen.turnIfFull();
+            admission.tick();
         } catch (RuntimeException | Error e) {
             // An exception would end the watch for good.
             LOG.error("The watch of the disks failed", e);
@@ -255,11 +249,7 @@ public final class DiskTier implements AutoCloseable {
      * @return whether it was leased, and will be written if the disk can
      */
     public boolean offer(EvictedPage page) {
-        NotKept refusal = refusal(page, ThreadLocalRandom.current().nextDouble());
-        if (refusal != null) {
-            counters.count(refusal);
-        }
-        return refusal == null;
+        return admission.offer(page, volumes);
     }
 
     /**
@@ -269,73 +259,12 @@ public final class DiskTier implements AutoCloseable {
      * @param endNanos the time by {@link System#nanoTime} at which it gives up
      */
     public void save(EvictedPage page, long endNanos) {
-        while (counters.queuedBytes.get() + page.slotBytes() > config.queueBytes()
-                && System.nanoTime() - endNanos < 0) {
-            LockSupport.parkNanos(SAVE_PAUSE_NANOS);
-        }
-        NotKept refusal = refusal(page, 0);
-        if (refusal != null) {
-            counters.count(refusal);
-        }
-    }
-
-    /** @param chance see {@link WriteBudget#trySpend}; 0 takes the page at its first offer too */
-    private @Nullable NotKept refusal(EvictedPage page, double chance) {
-        VersionName version = page.version();
-        if (version.sizeBytes() < config.minObjectBytes()) {
-            return NotKept.SMALL;
-        }
-        List<VolumeService> open = volumes;
-        if (open.isEmpty()) {
-            return opening.get() > 0 ? NotKept.RECOVERING : NotKept.BROKEN;
-        }
-        VolumeService volume = open.get(homeOf(version, open.size()));
-        // While the caller keeps removers of the page waiting.
-        long evictions = volume.evictions();
-        VersionName.Digest digest = volume.digest(version);
-        PageIdentity identity = digest.page(page.index());
-        if (volume.find(digest, identity) != null) {
-            return NotKept.HELD;
-        }
-        boolean again = seen.again(identity);
-        NotKept refusal = volume.refusal();
-        if (refusal != null) {
-            return refusal;
-        }
-        if (volume.isFullFor(page.tenant())) {
-            if (!again && chance > 0) {
-                return NotKept.ONCE;
-            }
-            if (!budget.trySpend(page.slotBytes(), chance)) {
-                return NotKept.BUDGET;
-            }
-        }
-        return queue(page, volume, digest, evictions);
+        admission.save(page, volumes, endNanos);
     }
 
     /** Returns how many bytes of pages more may wait to be written now. */
     public long queueRoomBytes() {
-        return Math.max(0, config.queueBytes() - counters.queuedBytes.get());
-    }
-
-    private @Nullable NotKept queue(EvictedPage page, VolumeService volume,
-            VersionName.Digest digest, long evictions) {
-        int bytes = page.slotBytes();
-        if (counters.queuedBytes.addAndGet(bytes) > config.queueBytes()) {
-            counters.queuedBytes.addAndGet(-bytes);
-            return NotKept.QUEUE;
-        }
-        PageSlice slice = page.isCurrent() ? page.tryLease() : null;
-        if (slice == null) {
-            counters.queuedBytes.addAndGet(-bytes);
-            return NotKept.OVERTAKEN;
-        }
-        volume.write(page, slice, digest, evictions);
-        return null;
-    }
-
-    private static int homeOf(VersionName version, int count) {
-        return Math.floorMod(version.hashCode() * 0x9E3779B9, count);
+        return admission.queueRoomBytes();
     }
 
     /** Drops pages of a version; those that are being written must not be current any more. */
@@ -427,68 +356,17 @@ public final class DiskTier implements AutoCloseable {
 
     /** Returns each file and device, in the order of the configuration. */
     public List<VolumeState> volumes() {
-        List<VolumeService> open = volumes;
-        List<VolumeState> states = new ArrayList<>();
-        for (int i = 0; i < config.paths().size(); i++) {
-            int place = i;
-            String path = config.paths().get(i);
-            states.add(open.stream()
-                    .filter(service -> service.place() == place)
-                    .findFirst()
-                    .map(service -> state(path, service))
-                    .orElseGet(() -> unopened(path)));
-        }
-        return states;
-    }
-
-    private VolumeState unopened(String path) {
-        String refusal = refusals.get(path);
-        return refusal == null
-                ? VolumeState.unopened(path, VolumeState.State.OPENING, "")
-                : VolumeState.unopened(path, VolumeState.State.REFUSED, refusal);
-    }
-
-    private static VolumeState state(String path, VolumeService service) {
-        DiskVolume volume = service.volume();
-        VolumeState.State state = service.isBroken()
-                ? VolumeState.State.BROKEN
-                : volume.isRecovered() ? VolumeState.State.WORKING : VolumeState.State.RECOVERING;
-        return new VolumeState(path, state, "", volume.layout.volumeBytes(), volume.index.size(),
-                volume.index.heldBytes(), service.writtenBytes());
+        return report().volumes();
     }
 
     public DiskStats stats() {
-        long capacity = 0;
-        long pages = 0;
-        long held = 0;
-        long index = 0;
-        long written = 0;
-        long corrupt = 0;
-        int broken = 0;
-        int recovering = 0;
+        return report().stats();
+    }
+
+    private TierReport report() {
+        // First: a volume takes part before it stops to count here.
         int unopened = opening.get();
-        Map<String, Long> tenants = new HashMap<>();
-        config.tenants().keySet().forEach(tenant -> tenants.put(tenant, 0L));
-        List<VolumeService> open = volumes;
-        for (VolumeService service : open) {
-            DiskVolume volume = service.volume();
-            capacity += volume.layout.volumeBytes();
-            pages += volume.index.size();
-            held += volume.index.heldBytes();
-            index += volume.index.bytes() + volume.names.bytes();
-            written += service.writtenBytes();
-            corrupt += volume.corrupt.sum();
-            broken += service.isBroken() ? 1 : 0;
-            recovering += volume.isRecovered() ? 0 : 1;
-            tenants.replaceAll((tenant, bytes) -> bytes
-                    + volume.shares.count(service.tenant(tenant)) * volume.layout.segmentBytes());
-        }
-        return new DiskStats(open.size() + unopened, broken, recovering + unopened,
-                refusals.size(), capacity, config.bytesPerDay(), pages, held, index,
-                counters.queuedBytes.get(), counters.readPages.sum(),
-                counters.readBytes.sum(),
-                counters.writtenPages.sum(), written, corrupt, counters.errors.sum(),
-                counters.hangs.sum(), tenants, counters.notKept());
+        return new TierReport(config, volumes, unopened, Map.copyOf(refusals), counters);
     }
 
     /**
@@ -508,6 +386,12 @@ public final class DiskTier implements AutoCloseable {
                 Thread.ofPlatform().daemon().name("railhead-disk-close").factory())) {
             volumes.forEach(volume -> closing.execute(volume::close));
         }
-        watch.shutdownNow();
+        // Releases that wait are done; without them their memory would stay in use.
+        watch.shutdown();
+        try {
+            boolean _ = watch.awaitTermination(1, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

@@ -4,25 +4,22 @@ import io.railhead.cache.disk.DiskIndex.Place;
 import io.railhead.cache.disk.SegmentFooter.Entry;
 import io.railhead.cache.disk.Tombstones.Tombstone;
 import io.railhead.os.BlockFile;
+import io.railhead.os.Mapping;
 import io.railhead.os.OsException;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
 import java.util.Set;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongFunction;
 import java.util.stream.IntStream;
-import java.util.zip.CRC32C;
-import javax.crypto.SecretKey;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,8 +36,6 @@ import org.jspecify.annotations.Nullable;
 final class DiskVolume implements AutoCloseable {
     /** A segment with a footer that could not be read: left as it is until a restart. */
     static final long UNUSABLE = Long.MAX_VALUE;
-    /** The first read of a footer: enough for pages of full length. */
-    private static final int FOOTER_START = 16 << 10;
 
     final BlockFile file;
     final Superblock superblock;
@@ -53,8 +48,10 @@ final class DiskVolume implements AutoCloseable {
     final @Nullable TenantKeys keys;
     /** The epochs in which segments were opened. */
     private final AtomicIntegerArray epochs;
-    private final Queue<PageCipher> ciphers = new ConcurrentLinkedQueue<>();
     final TombstoneFile tombstoneFile;
+    private final CipherPool ciphers;
+    private final PageReader pages;
+    private final FooterReader footers;
     final LongAdder corrupt = new LongAdder();
     private final AtomicLongArray sequences;
     /** Of sealed segments the number of the last eviction that their pages have survived. */
@@ -64,21 +61,8 @@ final class DiskVolume implements AutoCloseable {
     private volatile boolean full;
     private volatile int unreadable;
 
-    /** The result of a read. */
-    enum Outcome {
-        RIGHT,
-        /** The segment was written anew meanwhile. */
-        GONE,
-        /** The bytes are not those that were written; the page is dropped. */
-        CORRUPT
-    }
-
-    /**
-     * @param ownedFile closed with the volume
-     * @param tenants those that have a rule
-     */
-    DiskVolume(BlockFile ownedFile, VolumeOpening.Opened opened,
-            Map<String, DiskConfig.Share> tenants) {
+    private DiskVolume(BlockFile ownedFile, VolumeOpening.Opened opened,
+            Map<String, DiskConfig.Share> tenants, DiskIndex ownedIndex, HeldNames ownedNames) {
         this.file = ownedFile;
         this.superblock = opened.superblock();
         this.tombstoneFile = opened.ownedList();
@@ -86,14 +70,46 @@ final class DiskVolume implements AutoCloseable {
         this.tombstones = new Tombstones(superblock.secret().bytes(), superblock.epoch(),
                 opened.evictions(), System::nanoTime);
         this.layout = superblock.layout();
-        this.index = new DiskIndex(layout.pages());
-        this.names = new HeldNames(layout.pages());
+        this.index = ownedIndex;
+        this.names = ownedNames;
         this.sequences = new AtomicLongArray(layout.segments());
         this.stamps = new AtomicLongArray(layout.segments());
         this.epochs = new AtomicIntegerArray(keys == null ? 0 : layout.segments());
+        this.ciphers = new CipherPool(layout.pageBytes());
+        this.pages = new PageReader(this, ciphers);
+        this.footers = new FooterReader(file, superblock, keys, ciphers);
         Map<TenantId, SegmentShares.Limits> rules = new HashMap<>();
         tenants.forEach((tenant, share) -> rules.put(tenant(tenant), limits(share)));
         this.shares = new SegmentShares(layout.segments(), rules);
+    }
+
+    static DiskVolume of(BlockFile ownedFile, VolumeOpening.Opened owned,
+            Map<String, DiskConfig.Share> tenants) {
+        return of(ownedFile, owned, tenants, Mapping::anonymous);
+    }
+
+    /**
+     * Returns the volume. If there is no memory for it, all of it is closed but the file.
+     *
+     * @param ownedFile closed with the volume
+     * @param owned its list of evictions is closed with the volume
+     * @param tenants those that have a rule
+     * @param memory makes memory outside the heap
+     */
+    static DiskVolume of(BlockFile ownedFile, VolumeOpening.Opened owned,
+            Map<String, DiskConfig.Share> tenants, LongFunction<Mapping> memory) {
+        long pages = owned.superblock().layout().pages();
+        DiskIndex index = null;
+        try {
+            index = new DiskIndex(pages, memory);
+            return new DiskVolume(ownedFile, owned, tenants, index, new HeldNames(pages, memory));
+        } catch (RuntimeException | Error e) {
+            if (index != null) {
+                index.close();
+            }
+            owned.ownedList().close();
+            throw e;
+        }
     }
 
     TenantId tenant(String name) {
@@ -131,6 +147,11 @@ final class DiskVolume implements AutoCloseable {
                 .noneMatch(segment -> sequences.get(segment) == 0);
     }
 
+    /** Notes that segments with pages were given up, which fill again without a budget. */
+    void emptied() {
+        full = index.isFull();
+    }
+
     long sequence(int segment) {
         return sequences.get(segment);
     }
@@ -156,6 +177,11 @@ final class DiskVolume implements AutoCloseable {
         sequences.set(segment, sequence);
         open.add(begun);
         return begun;
+    }
+
+    /** Returns the epoch in which a segment was opened, if the volume is encrypted. */
+    long epoch(int segment) {
+        return epochs.get(segment) & 0xffffffffL;
     }
 
     private void epoch(int segment, long epoch) {
@@ -211,7 +237,7 @@ final class DiskVolume implements AutoCloseable {
     Place find(VersionName.Digest version, PageIdentity identity) {
         Place place = find(identity);
         return place == null
-                || tombstones.lastOver(version.name()) > stamps.get(segmentOf(place))
+                || tombstones.lastOver(version.covering()) > stamps.get(segmentOf(place))
                         ? null
                         : place;
     }
@@ -227,94 +253,32 @@ final class DiskVolume implements AutoCloseable {
         return !recovered || unreadable > 0 || names.mayHold(object.objectHash());
     }
 
-    private int segmentOf(Place place) {
+    int segmentOf(Place place) {
         return (int) (Integer.toUnsignedLong(place.unit()) / layout.unitsPerSegment());
     }
 
-    private boolean isGood(Place place) {
+    /** Returns whether the page's segment was not written anew meanwhile. */
+    boolean isGood(Place place) {
         return (int) sequences.get(segmentOf(place)) == place.sequence();
     }
 
     /**
-     * Reads a page into memory of just its units, compares its sum, and zeroes what follows it.
-     * Throws {@link OsException} if the disk fails.
+     * Reads a page into memory of just its units: see {@link PageReader}. Throws
+     * {@link OsException} if the disk fails.
      */
-    Outcome read(PageIdentity identity, Place place, List<MemorySegment> into) {
-        boolean whole = keys == null
-                ? readPlain(place, into)
-                : tryReadEncrypted(identity, place, into, keys);
-        CRC32C crc = new CRC32C();
-        long left = place.length();
-        for (MemorySegment part : into) {
-            long used = Math.min(left, part.byteSize());
-            if (whole) {
-                crc.update(part.asSlice(0, used).asByteBuffer());
-            }
-            part.asSlice(used).fill((byte) 0);
-            left -= used;
-        }
-        if (!isGood(place)) {
-            return Outcome.GONE;
-        }
-        if (whole && (int) crc.getValue() == place.crc()) {
-            return Outcome.RIGHT;
-        }
-        if (index.remove(identity, place.unit())) {
-            corrupt.increment();
-        }
-        return Outcome.CORRUPT;
+    PageReader.Outcome read(PageIdentity identity, Place place, List<MemorySegment> into) {
+        return pages.read(identity, place, into);
     }
 
-    private long at(Place place) {
-        return layout.unitAt(segmentOf(place), unitOf(place));
-    }
-
-    private int unitOf(Place place) {
-        return (int) (Integer.toUnsignedLong(place.unit()) % layout.unitsPerSegment());
-    }
-
-    private boolean readPlain(Place place, List<MemorySegment> into) {
-        long at = at(place);
-        for (MemorySegment part : into) {
-            file.read(part, at);
-            at += part.byteSize();
-        }
-        return true;
-    }
-
-    private boolean tryReadEncrypted(PageIdentity identity, Place place, List<MemorySegment> into,
-            TenantKeys tenantKeys) {
-        int segment = segmentOf(place);
-        long sequence = sequences.get(segment);
-        TenantId tenant = shares.owner(segment);
-        SecretKey key = tenant == null ? null : tenantKeys.find(tenant);
-        if (key == null || (int) sequence != place.sequence()) {
-            return false;
-        }
-        PageCipher cipher = cipher();
-        try {
-            file.read(cipher.encrypted(unitsOf(place.length())), at(place));
-            return cipher.tryDecrypt(context(key, epochs.get(segment) & 0xffffffffL, sequence,
-                    new Entry(identity, 0, unitOf(place), place.length(), 0)), place.length(),
-                    into);
-        } finally {
-            ciphers.add(cipher);
-        }
-    }
-
-    /** Returns how a page is encrypted: its bytes are bound to its identity and length. */
-    static PageCipher.Context context(SecretKey key, long epoch, long sequence, Entry page) {
-        return new PageCipher.Context(key, new PageCipher.Nonce(epoch, sequence, page.unit()),
-                ByteBuffer.allocate(2 * Long.BYTES + Integer.BYTES)
-                        .putLong(page.identity().high())
-                        .putLong(page.identity().low())
-                        .putInt(page.length())
-                        .array());
-    }
-
-    private PageCipher cipher() {
-        PageCipher idle = ciphers.poll();
-        return idle == null ? new PageCipher(layout.pageBytes()) : idle;
+    /**
+     * Returns a segment's footer; null if there is none, or a torn one. Throws {@link OsException}
+     * if the disk fails.
+     *
+     * @param memory for the longest footer
+     */
+    @Nullable
+    SegmentFooter readFooter(int segment, MemorySegment memory) {
+        return footers.read(segment, memory);
     }
 
     /** Finds what the disk holds: see {@link VolumeRecovery}. */
@@ -393,50 +357,13 @@ final class DiskVolume implements AutoCloseable {
         for (Entry entry : footer.entries()) {
             index.remove(entry.identity(), unit(segment, entry));
         }
+        dropNames(footer);
+    }
+
+    /** Drops the names of a segment that has no pages any more. */
+    void dropNames(SegmentFooter footer) {
         for (long object : objects(footer)) {
             names.remove(object);
-        }
-    }
-
-    /**
-     * Returns a segment's footer; null if there is none, or a torn one. Throws {@link OsException}
-     * if the disk fails.
-     */
-    @Nullable
-    SegmentFooter readFooter(int segment, MemorySegment memory) {
-        int first = Math.min(FOOTER_START, layout.footerBytes());
-        file.read(memory.asSlice(0, first), layout.footerAt(segment));
-        ByteBuffer bytes = memory.asByteBuffer();
-        int length = SegmentFooter.lengthOf(bytes, superblock.volume(), layout.footerBytes());
-        if (length > first) {
-            file.read(memory.asSlice(first,
-                    (long) DiskLayout.unitsOf(length) * DiskLayout.UNIT_BYTES - first),
-                    layout.footerAt(segment) + first);
-        }
-        return decode(bytes);
-    }
-
-    private @Nullable SegmentFooter decode(ByteBuffer bytes) {
-        TenantKeys known = keys;
-        if (known == null) {
-            return SegmentFooter.decode(bytes, superblock.volume(), layout, null);
-        }
-        PageCipher cipher = cipher();
-        try {
-            return SegmentFooter.decode(bytes, superblock.volume(), layout,
-                    new SegmentFooter.Unlocking() {
-                        @Override
-                        public @Nullable SecretKey key(TenantId tenant) {
-                            return known.find(tenant);
-                        }
-
-                        @Override
-                        public PageCipher cipher() {
-                            return cipher;
-                        }
-                    });
-        } finally {
-            ciphers.add(cipher);
         }
     }
 
@@ -444,7 +371,7 @@ final class DiskVolume implements AutoCloseable {
     public void close() {
         index.close();
         names.close();
-        ciphers.forEach(PageCipher::close);
+        ciphers.close();
         tombstoneFile.close();
         file.close();
     }

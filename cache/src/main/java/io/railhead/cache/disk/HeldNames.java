@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import io.railhead.os.Mapping;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
+import java.util.function.LongFunction;
 
 /**
  * A counting filter of the objects that have pages on a volume: it may say yes for others, and says
@@ -30,9 +31,10 @@ final class HeldNames implements AutoCloseable {
     private final Mapping counters;
     private final int count;
 
-    HeldNames(long pages) {
+    /** @param anonymous makes memory outside the heap */
+    HeldNames(long pages, LongFunction<Mapping> anonymous) {
         this.count = count(pages);
-        this.counters = Mapping.anonymous(bytes());
+        this.counters = anonymous.apply(bytes());
     }
 
     private static int count(long pages) {

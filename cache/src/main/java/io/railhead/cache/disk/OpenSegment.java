@@ -81,7 +81,7 @@ final class OpenSegment {
     }
 
     private boolean tryPut(Entry entry, Offered page) {
-        if (volume.tombstones.lastOver(page.version().name()) > page.evictions()
+        if (volume.tombstones.lastOver(page.version().covering()) > page.evictions()
                 || !volume.put(segment, sequence, entry)) {
             return false;
         }
@@ -115,6 +115,12 @@ final class OpenSegment {
             }
             return covered;
         });
+    }
+
+    /** Drops the names of a segment that has ended, and that will have no footer. */
+    synchronized void dropNames() {
+        objects.keySet().forEach(volume.names::remove);
+        objects.clear();
     }
 
     /** Ends the segment: what is evicted from now on is found by its stamp. */

@@ -1,5 +1,6 @@
 package io.railhead.cache.disk;
 
+import io.railhead.cache.disk.SegmentFooter.Entry;
 import io.railhead.os.Mapping;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -60,6 +61,16 @@ class PageCipher implements AutoCloseable {
             this.key = key;
             this.nonce = nonce;
             this.bound = bound.clone();
+        }
+
+        /** Returns how a page is encrypted: its bytes are bound to its identity and length. */
+        static Context ofPage(SecretKey key, long epoch, long sequence, Entry page) {
+            return new Context(key, new Nonce(epoch, sequence, page.unit()),
+                    ByteBuffer.allocate(2 * Long.BYTES + Integer.BYTES)
+                            .putLong(page.identity().high())
+                            .putLong(page.identity().low())
+                            .putInt(page.length())
+                            .array());
         }
 
         SecretKey key() {

@@ -2,7 +2,6 @@ package io.railhead.cache.disk;
 
 import io.railhead.cache.disk.DiskStats.NotKept;
 import io.railhead.cache.disk.SegmentFooter.Entry;
-import io.railhead.os.Mapping;
 import io.railhead.os.OsException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -14,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import javax.crypto.SecretKey;
 import org.jspecify.annotations.Nullable;
@@ -35,24 +35,21 @@ final class SegmentWriter implements SegmentShares.Segments, AutoCloseable {
     private static final int MOST_OPEN = 64;
     /** A tenant that has not written for so long gives its open segment up to another one. */
     static final Duration IDLE = Duration.ofSeconds(60);
-    private static final int ZEROS_BYTES = 1 << 20;
 
     final LongAdder writtenBytes = new LongAdder();
     final LongAdder sealed = new LongAdder();
     private final DiskVolume volume;
     private final DiskLayout layout;
     private final LongSupplier nanoClock;
-    private final Mapping memory;
-    private final MemorySegment footer;
-    private final MemorySegment lastUnit;
-    private final MemorySegment zeros;
     private final int mostOpen;
-    private final PageCipher cipher;
+    private final SegmentBytes bytes;
     /** Segments that could not be opened: tried again after all others. */
     private final BitSet failed = new BitSet();
     /** The evictions' numbers when tenants were erased. */
     private final Map<TenantId, Long> erased = new HashMap<>();
     private final BitSet inUse = new BitSet();
+    /** Segments in which this process has left no byte that is not their tenant's. */
+    private final BitSet clean = new BitSet();
     /** Never used again in this epoch, whatever becomes of the segment. */
     private long lastSequence;
     /** In the order of their last use. */
@@ -73,18 +70,11 @@ final class SegmentWriter implements SegmentShares.Segments, AutoCloseable {
     }
 
     SegmentWriter(DiskVolume volume, LongSupplier nanoClock, PageCipher ownedCipher) {
-        this.cipher = ownedCipher;
+        this.bytes = new SegmentBytes(volume, ownedCipher);
         this.volume = volume;
         this.layout = volume.layout;
         this.nanoClock = nanoClock;
         this.mostOpen = Math.max(1, Math.min(MOST_OPEN, layout.segments() / 2));
-        this.memory = Mapping.anonymous(
-                (long) layout.footerBytes() + DiskLayout.UNIT_BYTES + ZEROS_BYTES);
-        this.footer = memory.segment().asSlice(0, layout.footerBytes());
-        this.lastUnit = memory.segment().asSlice(layout.footerBytes(), DiskLayout.UNIT_BYTES);
-        this.zeros = memory.segment()
-                .asSlice((long) layout.footerBytes() + DiskLayout.UNIT_BYTES,
-                        ZEROS_BYTES);
     }
 
     /**
@@ -98,8 +88,7 @@ final class SegmentWriter implements SegmentShares.Segments, AutoCloseable {
         if (page.evictions() < erased.getOrDefault(page.tenant(), 0L)) {
             return NotKept.OVERTAKEN;
         }
-        List<MemorySegment> bytes = page.bytes();
-        int length = (int) bytes.stream().mapToLong(MemorySegment::byteSize).sum();
+        int length = (int) page.bytes().stream().mapToLong(MemorySegment::byteSize).sum();
         int units = volume.unitsOf(length);
         OpenSegment now = open.get(page.tenant());
         if (now != null && (!now.fits(units) || volume.index.isFull())) {
@@ -115,36 +104,10 @@ final class SegmentWriter implements SegmentShares.Segments, AutoCloseable {
         now.usedAtNanos = nanoClock.getAsLong();
         Entry entry = new Entry(page.identity(), page.version().objectHash(), now.take(units),
                 length, page.crc());
-        SecretKey key = now.key;
-        if (key == null) {
-            writeUnits(now.segment, entry.unit(), bytes);
-        } else {
-            volume.file.write(cipher.encrypt(DiskVolume.context(key, volume.superblock.epoch(),
-                    now.sequence, entry), bytes), layout.unitAt(now.segment, entry.unit()));
-        }
+        bytes.writePage(now, entry, page.bytes());
         now.unwritten.clear(entry.unit(), entry.unit() + units);
         writtenBytes.add((long) units * DiskLayout.UNIT_BYTES);
         return now.tryAdd(entry, page) ? null : NotKept.OVERTAKEN;
-    }
-
-    /** Writes whole units out of the page's own memory, and a part of a unit with zeros behind. */
-    private void writeUnits(int segment, int unit, List<MemorySegment> bytes) {
-        long at = layout.unitAt(segment, unit);
-        for (MemorySegment part : bytes) {
-            long whole = part.byteSize() - part.byteSize() % DiskLayout.UNIT_BYTES;
-            if (whole > 0) {
-                volume.file.write(part.asSlice(0, whole), at);
-                at += whole;
-            }
-            long rest = part.byteSize() - whole;
-            if (rest > 0) {
-                // The memory behind a short page has another tenant's former bytes.
-                lastUnit.asSlice(rest).fill((byte) 0);
-                MemorySegment.copy(part, whole, lastUnit, 0, rest);
-                volume.file.write(lastUnit, at);
-                at += DiskLayout.UNIT_BYTES;
-            }
-        }
     }
 
     /**
@@ -166,15 +129,14 @@ final class SegmentWriter implements SegmentShares.Segments, AutoCloseable {
         }
         SegmentFooter old;
         try {
-            old = volume.readFooter(chosen, footer);
-            MemorySegment head = footer.asSlice(0, DiskLayout.UNIT_BYTES).fill((byte) 0);
-            volume.file.write(head, layout.footerAt(chosen));
-            volume.file.sync();
+            old = bytes.readFooter(chosen);
+            bytes.clearFooter(chosen);
         } catch (OsException e) {
             failed.set(chosen);
             throw e;
         }
-        boolean own = tenant.equals(volume.shares.owner(chosen));
+        boolean own = clean.get(chosen) && tenant.equals(volume.shares.owner(chosen));
+        clean.clear(chosen);
         if (volume.sequence(chosen) != 0) {
             volume.reused();
             volume.sequence(chosen, 0);
@@ -234,95 +196,142 @@ final class SegmentWriter implements SegmentShares.Segments, AutoCloseable {
         return idle;
     }
 
-    /** Writes the superblock as it is: throws {@link OsException} if that fails. */
-    void probe() {
-        MemorySegment.copy(MemorySegment.ofArray(volume.superblock.encoded()), 0, lastUnit, 0,
-                DiskLayout.UNIT_BYTES);
-        volume.file.write(lastUnit, layout.secondSuperblockAt());
+    /** Ends all open segments, as {@link #seal(BooleanSupplier)} with time for everything. */
+    void seal() {
+        seal(() -> false);
     }
 
     /**
-     * Writes the open segments' footers, so that their pages survive a restart. Throws
-     * {@link OsException} if the disk fails for some, after all were tried.
+     * Writes the open segments' footers, so that their pages survive a restart. Then it zeroes what
+     * they have of other tenants' former bytes: nothing reads these, and a segment that was left
+     * out is zeroed when it is written next. Throws {@link OsException} if the disk fails for some,
+     * after all were tried.
+     *
+     * @param late whether no time is left to zero more
      */
-    void seal() {
+    void seal(BooleanSupplier late) {
+        List<OpenSegment> listed = new ArrayList<>();
+        OsException failure = forEach(new ArrayList<>(open.values()), each -> {
+            OpenSegment.Sealed ended = end(each);
+            if (!ended.entries().isEmpty()) {
+                listed.add(each);
+                writeFooter(each, ended);
+            }
+        });
+        OsException later = forEach(listed, each -> {
+            if (!late.getAsBoolean()) {
+                zeroUnwritten(each);
+            }
+        });
+        if (failure != null) {
+            throw failure;
+        }
+        if (later != null) {
+            throw later;
+        }
+    }
+
+    /** Returns the last failure; null if there was none. */
+    private static @Nullable OsException forEach(List<OpenSegment> segments,
+            Consumer<OpenSegment> step) {
         OsException failure = null;
-        for (OpenSegment each : new ArrayList<>(open.values())) {
+        for (OpenSegment each : segments) {
             try {
-                seal(each);
+                step.accept(each);
             } catch (OsException e) {
                 failure = e;
             }
         }
-        if (failure != null) {
-            throw failure;
-        }
+        return failure;
     }
 
     private void seal(OpenSegment full) {
+        OpenSegment.Sealed ended = end(full);
+        if (!ended.entries().isEmpty()) {
+            zeroUnwritten(full);
+            writeFooter(full, ended);
+        }
+    }
+
+    /** Ends a segment, and gives it up if it has no pages. */
+    private OpenSegment.Sealed end(OpenSegment full) {
         open.remove(full.tenant);
         inUse.clear(full.segment);
         OpenSegment.Sealed ended = volume.end(full);
-        List<Entry> entries = ended.entries();
-        if (entries.isEmpty()) {
+        if (ended.entries().isEmpty()) {
             volume.free(full.segment);
-            return;
         }
-        zeroUnwritten(full);
-        SegmentFooter listed = new SegmentFooter(volume.superblock.volume(), full.sequence,
-                volume.superblock.epoch(), ended.stamp(), full.tenant, entries);
-        listed.encodeTo(footer.asByteBuffer());
-        SecretKey key = full.key;
-        if (key != null) {
-            listed.encrypt(footer.asByteBuffer(), cipher, key);
-        }
-        int used = SegmentFooter.HEADER_BYTES + entries.size() * SegmentFooter.ENTRY_BYTES;
-        volume.file.write(footer.asSlice(0,
-                (long) DiskLayout.unitsOf(used) * DiskLayout.UNIT_BYTES),
-                layout.footerAt(full.segment));
+        return ended;
+    }
+
+    private void writeFooter(OpenSegment full, OpenSegment.Sealed ended) {
+        bytes.writeFooter(full, ended);
         sealed.increment();
     }
 
     private void zeroUnwritten(OpenSegment full) {
-        BitSet unwritten = full.unwritten;
-        int unit = unwritten.nextSetBit(0);
-        while (unit >= 0) {
-            int end = Math.min(unwritten.nextClearBit(unit),
-                    unit + ZEROS_BYTES / DiskLayout.UNIT_BYTES);
-            long bytes = (long) (end - unit) * DiskLayout.UNIT_BYTES;
-            volume.file.write(zeros.asSlice(0, bytes), layout.unitAt(full.segment, unit));
-            writtenBytes.add(bytes);
-            unit = unwritten.nextSetBit(end);
-        }
+        writtenBytes.add(bytes.zeroUnwritten(full));
+        clean.set(full.segment);
+    }
+
+    /** Writes the superblock as it is: throws {@link OsException} if that fails. */
+    void probe() {
+        bytes.probe();
     }
 
     /**
      * Erases all that a tenant has: its pages are not found any more, and on the return its key is
      * gone from the disk. Throws {@link OsException} if the disk fails; then the key may be there.
+     *
+     * @param step called between two calls of the disk, of which there are as many as segments
+     * @return the number of lists that could not be read: their names stay known until the next
+     *         start, and lead to nothing
      */
-    void erase(TenantId tenant, TenantKeys keys) {
+    int erase(TenantId tenant, TenantKeys keys, Runnable step) {
         // Pages that wait were offered before, and must not come back under another key.
         erased.put(tenant, volume.tombstones.next());
+        BitSet listed = volume.shares.segmentsOf(tenant);
         OpenSegment unfinished = open.remove(tenant);
         if (unfinished != null) {
             inUse.clear(unfinished.segment);
+            listed.clear(unfinished.segment);
             OpenSegment.Sealed _ = volume.end(unfinished);
+            unfinished.dropNames();
         }
         BitSet segments = volume.shares.segmentsOf(tenant);
         lastSequence = Math.max(lastSequence, highestSequence());
         segments.stream().forEach(segment -> volume.sequence(segment, 0));
+        int unread = 0;
         try {
+            // As long as there is a key to read the lists with.
+            for (int each = listed.nextSetBit(0); each >= 0; each = listed.nextSetBit(each + 1)) {
+                unread += tryDropNames(each) ? 0 : 1;
+                step.run();
+            }
             keys.erase(tenant);
         } finally {
             volume.index.removeIf(
                     unit -> segments.get((int) (unit / layout.unitsPerSegment())));
             segments.stream().forEach(volume::free);
+            volume.emptied();
+        }
+        return unread;
+    }
+
+    private boolean tryDropNames(int segment) {
+        try {
+            SegmentFooter listed = bytes.readFooter(segment);
+            if (listed != null) {
+                volume.dropNames(listed);
+            }
+            return listed != null;
+        } catch (OsException e) {
+            return false;
         }
     }
 
     @Override
     public void close() {
-        cipher.close();
-        memory.close();
+        bytes.close();
     }
 }

@@ -10,6 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
@@ -23,10 +24,14 @@ import org.jspecify.annotations.Nullable;
  *   64 evictions of 32 bytes: kind, 0, hash (16), number
  * </pre>
  *
- * A block is written once, so a torn write harms no earlier one. A full half is copied to the other
- * one, as a base of several blocks, without what is not needed any more. Then the old half's first
- * block is zeroed. Whatever cannot be read as such a list counts as damage: nobody knows then which
- * pages were evicted. One thread.
+ * A block is written once, so a torn write harms no earlier one. Once it is synced, an empty block
+ * is written behind it, which the next block replaces. So a block that cannot be read was never
+ * synced if none follows it: nobody was told that its evictions are on record, and it is dropped
+ * alone. If one follows, it is damage, as is a base that cannot be read: nobody knows then which
+ * pages were evicted.
+ *
+ * <p> A full half is copied to the other one, as a base of several blocks, without what is not
+ * needed any more. Then the old half's first block is zeroed. One thread.
  */
 final class TombstoneFile implements AutoCloseable {
     private static final long MAGIC = 0x45564f4d4e574f44L;
@@ -77,6 +82,8 @@ final class TombstoneFile implements AutoCloseable {
         generation = found.generation;
         base = found.base;
         next = found.blocks;
+        // Whatever a power cut has left there: what was read is in force from now on.
+        markEnd();
         Half other = younger == 1 ? zero : one;
         if (other.generation > 0) {
             // A crash came before this.
@@ -85,7 +92,13 @@ final class TombstoneFile implements AutoCloseable {
         return found.evictions;
     }
 
-    /** @param generation 0 if the half has no whole base */
+    /**
+     * The content of a half.
+     *
+     * @param generation 0 if it has no whole base
+     * @param blocks those that stay: the next one is written behind them
+     * @param damaged whether a block that was synced cannot be read
+     */
     private record Half(long generation, int base, int blocks, boolean damaged,
             List<Tombstone> evictions) {
         static final Half NONE = new Half(0, 0, 0, false, List.of());
@@ -103,18 +116,27 @@ final class TombstoneFile implements AutoCloseable {
         }
         int blocks = 0;
         Block each = first;
-        while (each != null && each.generation() == first.generation()
-                && each.index() == blocks) {
+        boolean endMarked = false;
+        while (each != null) {
             evictions.addAll(each.evictions());
+            endMarked = blocks >= first.base() && each.evictions().isEmpty();
             blocks++;
-            each = blocks == HALF_BLOCKS ? null : decode(blocks);
+            each = decode(first, blocks);
         }
         if (blocks < first.base()) {
             return Half.NONE;
         }
-        boolean ended = blocks == HALF_BLOCKS || isZero(blocks)
-                || (each != null && each.generation() < first.generation());
-        return new Half(first.generation(), first.base(), blocks, !ended, evictions);
+        boolean followed = IntStream.range(blocks + 1, HALF_BLOCKS)
+                .anyMatch(later -> decode(first, later) != null);
+        return new Half(first.generation(), first.base(), endMarked ? blocks - 1 : blocks,
+                followed, evictions);
+    }
+
+    /** Returns the block at this place if it is of the list that starts so; else null. */
+    private @Nullable Block decode(Block first, int place) {
+        Block found = place < HALF_BLOCKS ? decode(place) : null;
+        return found != null && found.generation() == first.generation()
+                && found.index() == place ? found : null;
     }
 
     private static long at(int half, int block) {
@@ -123,10 +145,6 @@ final class TombstoneFile implements AutoCloseable {
 
     private MemorySegment block(int index) {
         return memory.segment().asSlice((long) index * BLOCK_BYTES, BLOCK_BYTES);
-    }
-
-    private boolean isZero(int index) {
-        return block(index).mismatch(MemorySegment.ofArray(new byte[BLOCK_BYTES])) == -1;
     }
 
     /** Returns the block at this place of the memory; null if it is none. */
@@ -154,18 +172,35 @@ final class TombstoneFile implements AutoCloseable {
         return new Block(in.getLong(32), in.getInt(40), in.getInt(44), evictions);
     }
 
-    /** Returns whether so many more evictions fit behind the others. */
+    /** Returns whether so many more evictions fit behind the others, and the end behind them. */
     boolean hasRoom(int count) {
-        return next + Math.ceilDiv(count, RECORDS_PER_BLOCK) <= HALF_BLOCKS;
+        return next + Math.ceilDiv(count, RECORDS_PER_BLOCK) < HALF_BLOCKS;
     }
 
-    /** Adds evictions: on its return they would survive a power cut. */
+    /** Adds evictions, one at least: on its return they would survive a power cut. */
     void append(List<Tombstone> evictions) {
-        int blocks = encode(evictions, next);
-        file.write(memory.segment().asSlice(0, (long) blocks * BLOCK_BYTES), at(half, next));
+        for (int done = 0; done < evictions.size(); done += RECORDS_PER_BLOCK) {
+            appendBlock(evictions.subList(done,
+                    Math.min(evictions.size(), done + RECORDS_PER_BLOCK)));
+        }
+        markEnd();
+    }
+
+    /** Adds a block, and syncs it: only the last block of the list may be torn. */
+    private void appendBlock(List<Tombstone> evictions) {
+        int _ = encode(evictions, next);
+        file.write(block(0), at(half, next));
         // Never written again, even if the next step fails: it may have arrived.
-        next += blocks;
+        next++;
         file.sync();
+    }
+
+    /** Writes an empty block, which says that those before it were synced. It need not last. */
+    private void markEnd() {
+        if (next < HALF_BLOCKS) {
+            int _ = encode(List.of(), next);
+            file.write(block(0), at(half, next));
+        }
     }
 
     /** Replaces all evictions by these. */
@@ -190,6 +225,7 @@ final class TombstoneFile implements AutoCloseable {
         int old = half;
         half = other;
         next = blocks;
+        markEnd();
         zeroFirstBlock(old);
     }
 

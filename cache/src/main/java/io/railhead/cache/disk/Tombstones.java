@@ -1,9 +1,5 @@
 package io.railhead.cache.disk;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
-import java.nio.ByteBuffer;
-import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
@@ -27,7 +23,7 @@ final class Tombstones {
     static final int KEY = -1;
     /** The kind of an eviction of everything that is older. */
     static final int EVERYTHING = -2;
-    private static final int[] NO_LENGTHS = {};
+    static final int[] NO_LENGTHS = {};
 
     private final byte[] secret;
     private final LongSupplier nanoClock;
@@ -159,18 +155,14 @@ final class Tombstones {
     }
 
     /** Returns the number of the last eviction that covers the object; 0 if none does. */
-    long lastOver(VersionName version) {
+    long lastOver(CoveringNames names) {
         long last = everything;
         if (byName.isEmpty()) {
             return last;
         }
-        last = Math.max(last, numberOf(hash(KEY, version.bucket(), version.key())));
-        for (int length : prefixLengths) {
-            if (length > version.key().length()) {
-                break;
-            }
-            last = Math.max(last, numberOf(hash(length, version.bucket(),
-                    version.key().substring(0, length))));
+        last = Math.max(last, numberOf(names.key()));
+        for (Name prefix : names.prefixes(prefixLengths)) {
+            last = Math.max(last, numberOf(prefix));
         }
         return last;
     }
@@ -182,12 +174,6 @@ final class Tombstones {
     }
 
     private Name hash(int kind, String bucket, String name) {
-        MessageDigest digest = VersionName.sha256();
-        digest.update(secret);
-        digest.update(ByteBuffer.allocate(Integer.BYTES).putInt(kind).array());
-        VersionName.add(digest, bucket);
-        digest.update(name.getBytes(UTF_8));
-        ByteBuffer sum = ByteBuffer.wrap(digest.digest());
-        return new Name(kind, sum.getLong(), sum.getLong());
+        return CoveringNames.hash(secret, kind, bucket, name);
     }
 }

@@ -21,9 +21,13 @@ public record VersionName(String store, String namespace, String bucket, String 
     /** Copied for each name, since the search for a provider takes longer than a short digest. */
     private static final MessageDigest EMPTY = sha256();
 
-    /** Returns the start of a digest under a volume's secret, for all pages of the version. */
+    /**
+     * Returns the start of a digest under a volume's secret, for all pages of the version.
+     *
+     * @param secret not changed as long as the digest is used
+     */
     Digest digest(byte[] secret) {
-        MessageDigest object = copy(EMPTY);
+        MessageDigest object = emptyDigest();
         object.update(secret);
         for (String part : new String[]{store, bucket, key}) {
             add(object, part);
@@ -33,7 +37,8 @@ public record VersionName(String store, String namespace, String bucket, String 
             add(version, part);
         }
         version.update(ByteBuffer.allocate(Long.BYTES).putLong(sizeBytes).array());
-        return new Digest(this, ByteBuffer.wrap(object.digest()).getLong(), version);
+        return new Digest(this, ByteBuffer.wrap(object.digest()).getLong(), version,
+                new CoveringNames(secret, this));
     }
 
     /** The identities of a version's pages. One thread. */
@@ -41,8 +46,11 @@ public record VersionName(String store, String namespace, String bucket, String 
         private final VersionName name;
         private final long objectHash;
         private final MessageDigest version;
+        private final CoveringNames covering;
 
-        Digest(VersionName name, long objectHash, MessageDigest version) {
+        Digest(VersionName name, long objectHash, MessageDigest version,
+                CoveringNames covering) {
+            this.covering = covering;
             this.name = name;
             this.objectHash = objectHash;
             this.version = version;
@@ -50,6 +58,11 @@ public record VersionName(String store, String namespace, String bucket, String 
 
         VersionName name() {
             return name;
+        }
+
+        /** Returns the names whose eviction covers the object. */
+        CoveringNames covering() {
+            return covering;
         }
 
         /**
@@ -75,7 +88,11 @@ public record VersionName(String store, String namespace, String bucket, String 
         digest.update(bytes);
     }
 
-    static MessageDigest sha256() {
+    static MessageDigest emptyDigest() {
+        return copy(EMPTY);
+    }
+
+    private static MessageDigest sha256() {
         try {
             return MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException e) {

@@ -13,12 +13,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.UnaryOperator;
+import java.util.function.Function;
 
 /** Opens the configured files and devices as volumes, or tells why it cannot. */
 record VolumeFactory(DiskConfig config, Opener opener, Shape shape) {
     /** The time for a check of all disks together. */
     private static final Duration CHECK_PATIENCE = Duration.ofSeconds(5);
+    static final String IN_USE = "another process uses it";
     private static final String DEVICES = "/dev/";
 
     VolumeFactory(DiskConfig config) {
@@ -41,7 +42,7 @@ record VolumeFactory(DiskConfig config, Opener opener, Shape shape) {
         requireOursToGrow(path);
         BlockFile file = opened(path, config.bytesEach());
         try {
-            return new DiskVolume(file, opening(file, path).open(layout(path, file)),
+            return DiskVolume.of(file, opening(file, path).open(layout(path, file)),
                     config.tenants());
         } catch (DiskRefusedException | RuntimeException | Error e) {
             file.close();
@@ -49,44 +50,76 @@ record VolumeFactory(DiskConfig config, Opener opener, Shape shape) {
         }
     }
 
-    /** Returns a line for each disk that cannot be used. It waits some seconds at most. */
-    List<String> problems() {
-        return problems(config.paths(), this::problem, CHECK_PATIENCE);
+    /** Tries each disk, and changes none. It waits some seconds at most. */
+    List<DiskTrial> trials() {
+        return trials(config.paths(), this::trial, CHECK_PATIENCE);
     }
 
-    static List<String> problems(List<String> paths, UnaryOperator<String> problemOf,
+    static List<DiskTrial> trials(List<String> paths, Function<String, DiskTrial> trialOf,
             Duration patience) {
-        List<CompletableFuture<String>> answers = new ArrayList<>();
+        List<CompletableFuture<DiskTrial>> answers = new ArrayList<>();
         for (String path : paths) {
-            CompletableFuture<String> answer = new CompletableFuture<>();
-            answers.add(answer.completeOnTimeout(
-                    path + ": it did not answer within " + patience.toSeconds() + " s",
+            CompletableFuture<DiskTrial> answer = new CompletableFuture<>();
+            answers.add(answer.completeOnTimeout(new DiskTrial(path,
+                    path + ": it did not answer within " + patience.toSeconds() + " s", ""),
                     patience.toMillis(), TimeUnit.MILLISECONDS));
             Thread.ofPlatform()
                     .daemon()
                     .name("railhead-disk-check")
-                    .start(() -> answer.complete(problemOf.apply(path)));
+                    .start(() -> answer.complete(trialOf.apply(path)));
         }
-        return answers.stream()
-                .map(CompletableFuture::join)
-                .filter(problem -> !problem.isEmpty())
-                .toList();
+        return answers.stream().map(CompletableFuture::join).toList();
     }
 
-    /** Returns "" if the path could be used. */
-    private String problem(String path) {
+    private DiskTrial trial(String path) {
         try {
-            long bytes = size(path);
-            if (bytes == 0) {
-                tryFolder(path);
-            }
-            requireOursToGrow(path);
-            requireSpace(path, bytes);
-            return bytes == 0 ? "" : problemOfContent(path);
+            return new DiskTrial(path, "", tryContent(path));
         } catch (DiskRefusedException e) {
-            return String.valueOf(e.getMessage());
+            String problem = String.valueOf(e.getMessage());
+            return new DiskTrial(path, problem, problem.endsWith(IN_USE) ? peek(path) : "");
         } catch (IOException | RuntimeException | Error e) {
-            return path + ": " + e;
+            return new DiskTrial(path, path + ": " + e, "");
+        }
+    }
+
+    /** Returns why the pages on it would be dropped; "" if they would not. */
+    private String tryContent(String path) throws IOException, DiskRefusedException {
+        long bytes = size(path);
+        if (bytes == 0) {
+            tryFolder(path);
+        }
+        requireOursToGrow(path);
+        requireSpace(path, bytes);
+        if (bytes == 0) {
+            return "";
+        }
+        try (BlockFile file = opened(path, 0)) {
+            return dropped(file, path);
+        }
+    }
+
+    /** Returns why a disk in use would lose its pages at the next start; "" if nobody knows. */
+    private String peek(String path) {
+        try (BlockFile file = DirectFile.openForReads(path)) {
+            return dropped(file, path);
+        } catch (DiskRefusedException | IOException | RuntimeException e) {
+            // Its user may be about to change it, and says what is wrong at its own start.
+            return "";
+        }
+    }
+
+    private String dropped(BlockFile file, String path)
+            throws DiskRefusedException, IOException {
+        long bytes = config.bytesEach() == 0 ? file.bytes() : config.bytesEach();
+        if (file.bytes() < bytes) {
+            return DiskFormat.look(Path.of(path)).volume() == null
+                    ? ""
+                    : VolumeOpening.ANOTHER_SIZE;
+        }
+        try {
+            return opening(file, path).check(shape.of(bytes, config.pageBytes()));
+        } catch (IllegalArgumentException e) {
+            throw new DiskRefusedException(path + ": " + e.getMessage(), e);
         }
     }
 
@@ -98,20 +131,6 @@ record VolumeFactory(DiskConfig config, Opener opener, Shape shape) {
         }
         try (BlockFile file = opened(path, 0)) {
             return file.bytes();
-        }
-    }
-
-    private String problemOfContent(String path) throws DiskRefusedException {
-        try (BlockFile file = opened(path, 0)) {
-            if (file.bytes() >= config.bytesEach()) {
-                opening(file, path)
-                        .check(shape.of(config.bytesEach() == 0
-                                ? file.bytes()
-                                : config.bytesEach(), config.pageBytes()));
-            }
-            return "";
-        } catch (IllegalArgumentException e) {
-            throw new DiskRefusedException(path + ": " + e.getMessage(), e);
         }
     }
 
@@ -206,7 +225,7 @@ record VolumeFactory(DiskConfig config, Opener opener, Shape shape) {
 
     private static String reason(OsException refusal) {
         if (DirectFile.isLocked(refusal)) {
-            return "another process uses it";
+            return IN_USE;
         }
         if (DirectFile.isMounted(refusal)) {
             return "it is mounted, or swap, or part of a RAID or of a volume group, or another"

@@ -22,6 +22,8 @@ final class VolumeOpening {
     /** The places of the signatures of file systems, partition tables and volume managers. */
     private static final long BLANK_BYTES = Signatures.BYTES;
 
+    static final String ANOTHER_SIZE = "the size of the disk or of pages was another";
+
     private final BlockFile file;
     private final String path;
     private final SecureRandom random;
@@ -136,10 +138,15 @@ final class VolumeOpening {
         return null;
     }
 
-    /** Throws if the file could not be opened as a volume; changes nothing. */
-    void check(DiskLayout layout) throws DiskRefusedException {
+    /**
+     * Throws if the file could not be opened as a volume; changes nothing.
+     *
+     * @return the reason why its pages would be dropped; "" if they would not
+     */
+    String check(DiskLayout layout) throws DiskRefusedException {
         try (Mapping memory = Mapping.anonymous(BLANK_BYTES)) {
-            Found _ = look(memory, layout);
+            String dropped = look(memory, layout).dropped();
+            return dropped == null ? "" : dropped;
         } catch (OsException e) {
             throw new DiskRefusedException(path + ": " + e.getMessage(), e);
         }
@@ -188,7 +195,7 @@ final class VolumeOpening {
 
     private static String reason(byte[] first, @Nullable Superblock found) {
         if (found != null) {
-            return "the size of the disk or of pages was another";
+            return ANOTHER_SIZE;
         }
         return Superblock.isOurs(first) && Superblock.format(first) != Superblock.FORMAT
                 ? "their format is " + Superblock.format(first) + ", not " + Superblock.FORMAT

@@ -1,24 +1,14 @@
 package io.railhead.cache.disk;
 
-import io.railhead.cache.disk.DiskBreaker.Change;
-import io.railhead.cache.disk.DiskIndex.Place;
 import io.railhead.cache.disk.DiskStats.NotKept;
 import io.railhead.cache.memory.PageSlice;
-import io.railhead.os.Mapping;
-import io.railhead.os.OsException;
-import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -26,107 +16,51 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The threads of one volume: one that recovers it and then writes, and some that read. They are
- * platform threads, since each call blocks its carrier for as long as the disk takes.
- *
- * <p> A page that waits to be written keeps its lease until the write has returned, however long
- * that takes: the disk reads the page's own memory. Queued bytes are bounded, so a hanging disk
- * keeps no more than that, and a page for each reader.
- *
- * <p> Reads and writes are stopped apart: a disk that can only be read is read, and a write that
- * hangs closes nothing but writes. Without reads there are no writes: nobody would have them.
- *
- * <p> A long class, since all of its threads share the queues and both breakers.
+ * The threads of one volume: one that recovers it and then writes, one for evictions, and some that
+ * read. They are platform threads, since each call blocks its carrier for as long as the disk
+ * takes. {@link VolumeReads} and {@link VolumeWrites} have their rules. Any thread.
  */
-final class VolumeService implements RunRead.Disk, AutoCloseable {
+final class VolumeService implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeService.class);
-    /** Each has memory for a page. */
-    static final int READERS = 8;
-    private static final int MOST_READS = 1024;
     private static final int MOST_TENANTS = 10_000;
-    /** Writes are long, and a flush of a consumer's disk takes seconds. */
-    private static final long WRITE_PATIENCE = 5;
-    private static final long CLOSE_SECONDS = 5;
+    private static final Duration END_PATIENCE = Duration.ofSeconds(5);
 
     private final String path;
     private final int place;
     private final DiskVolume volume;
-    private final DiskCounters counters;
     private final LongSupplier nanoClock;
-    private final long hangsNanos;
-    private final DiskBreaker reading;
-    private final DiskBreaker writing;
-    /** True while a probe of the disk's reads is queued or under way. */
-    private final AtomicBoolean probing = new AtomicBoolean();
     private final byte[] secret;
     /** The identifiers of tenants seen. */
     private final ConcurrentMap<String, TenantId> tenants = new ConcurrentHashMap<>();
-    private final SegmentWriter segments;
-    private final LinkedBlockingQueue<Write> writes = new LinkedBlockingQueue<>();
-    private final Queue<Runnable> commands = new ConcurrentLinkedQueue<>();
-    /** All that wait, and the one under way. */
-    private final Set<Write> unwritten = ConcurrentHashMap.newKeySet();
+    private final VolumeReads reads;
+    private final VolumeWrites writes;
     private final EvictionLog evictions;
-    private final LinkedBlockingQueue<Reading> reads = new LinkedBlockingQueue<>(MOST_READS);
-    private final Set<RunRead> active = ConcurrentHashMap.newKeySet();
     private final List<Thread> threads = new ArrayList<>();
     private final AtomicInteger running = new AtomicInteger();
     private volatile boolean closing;
-    /** The start of the write under way; 0 if there is none. */
-    private volatile long writingSince;
-    /** The start of the last write that counted as hanging; the watch's thread only. */
-    private long hungSince;
 
-    /** The work of a reading thread, with a block of the thread's own for probes. */
-    private interface Reading {
-        void run(MemorySegment own);
-    }
-
-    /** A page that waits to be written. Not a record: two are never equal. */
-    private static final class Write {
-        private final EvictedPage page;
-        private final PageSlice ownedSlice;
-        private final VersionName.Digest version;
-        private final TenantId tenant;
-        /** The number of the last eviction by name when the page was offered. */
-        private final long evictions;
-
-        Write(EvictedPage page, PageSlice ownedSlice, VersionName.Digest version,
-                TenantId tenant, long evictions) {
-            this.tenant = tenant;
-            this.page = page;
-            this.ownedSlice = ownedSlice;
-            this.version = version;
-            this.evictions = evictions;
-        }
-
-        SegmentWriter.Offered offered() {
-            return new SegmentWriter.Offered(tenant, version.page(page.index()), version,
-                    page.crc32c(ownedSlice), ownedSlice.segments(), evictions, page::isCurrent);
-        }
-    }
-
-    /** @param place the volume's number in the configuration */
+    /**
+     * @param place the volume's number in the configuration
+     * @param releases see {@link VolumeWrites}
+     */
     VolumeService(String path, int place, DiskVolume ownedVolume, DiskCounters counters,
-            LongSupplier nanoClock, Duration hangs) {
+            LongSupplier nanoClock, Duration hangs, Executor releases) {
         this.path = path;
         this.place = place;
         this.volume = ownedVolume;
-        this.counters = counters;
         this.nanoClock = nanoClock;
-        this.hangsNanos = hangs.toNanos();
-        this.reading = new DiskBreaker(nanoClock);
-        this.writing = new DiskBreaker(nanoClock);
         this.secret = volume.superblock.secret().bytes();
-        this.segments = new SegmentWriter(volume, nanoClock);
-        this.evictions = new EvictionLog(path, volume, this::oldestOffer, nanoClock);
+        this.reads = new VolumeReads(path, volume, counters, nanoClock, hangs.toNanos());
+        this.writes = new VolumeWrites(path, volume, counters, nanoClock, hangs.toNanos(),
+                reads::areStopped, releases);
+        this.evictions = new EvictionLog(path, volume, writes::oldestOffer, nanoClock);
     }
 
     void start() {
-        start("write", this::writeAll);
+        start("write", writes::run);
         start("evict", this::writeEvictions);
-        for (int i = 0; i < READERS; i++) {
-            start("read-" + i, this::readAll);
+        for (int i = 0; i < VolumeReads.THREADS; i++) {
+            start("read-" + i, reads::readAll);
         }
     }
 
@@ -141,6 +75,14 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
         }));
     }
 
+    private void writeEvictions() {
+        try {
+            evictions.run(() -> closing);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     int place() {
         return place;
     }
@@ -149,30 +91,42 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
         return path;
     }
 
+    DiskVolume volume() {
+        return volume;
+    }
+
     VersionName.Digest digest(VersionName version) {
         return version.digest(secret);
     }
 
-    boolean mayHold(VersionName.Digest object) {
-        return !reading.isOpen() && volume.names.mayHold(object.objectHash());
+    TenantId tenant(String name) {
+        if (tenants.size() >= MOST_TENANTS) {
+            tenants.clear();
+        }
+        return tenants.computeIfAbsent(name, volume::tenant);
     }
 
-    @Override
-    public @Nullable Place find(VersionName.Digest version, PageIdentity identity) {
-        return volume.find(version, identity);
+    boolean mayHold(VersionName.Digest object) {
+        return !reads.areStopped() && volume.names.mayHold(object.objectHash());
+    }
+
+    /** Returns whether the volume has the page, even if the disk is left alone now. */
+    boolean has(VersionName.Digest version, PageIdentity identity) {
+        return volume.find(version, identity) != null;
     }
 
     boolean holds(VersionName.Digest version, PageIdentity identity) {
-        return !reading.isOpen() && volume.find(version, identity) != null;
+        return !reads.areStopped() && has(version, identity);
+    }
+
+    /** Starts a read; it ends at once if too many wait, or the disk must be left alone. */
+    void read(RunRead read) {
+        reads.read(read);
     }
 
     /** Returns the number of the last eviction by name. */
     long evictions() {
         return volume.tombstones.number();
-    }
-
-    private long oldestOffer() {
-        return unwritten.stream().mapToLong(each -> each.evictions).min().orElse(Long.MAX_VALUE);
     }
 
     /**
@@ -195,36 +149,20 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
      * @return whether its key is gone from the disk
      */
     CompletableFuture<Boolean> erase(String tenant) {
-        CompletableFuture<Boolean> done = new CompletableFuture<>();
-        commands.add(() -> {
-            TenantKeys keys = volume.keys;
-            boolean erased = keys != null && volume.isRecovered() && call(() -> {
-                segments.erase(tenant(tenant), keys);
-                return true;
-            });
-            done.complete(erased);
-        });
-        return done;
+        return writes.erase(tenant(tenant));
     }
 
-    private void writeEvictions() {
-        try {
-            evictions.run(() -> closing);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+    /** Drops a page. */
+    void forget(PageIdentity identity) {
+        DiskIndex.Place at = volume.find(identity);
+        if (at != null) {
+            volume.index.remove(identity, at.unit());
         }
     }
 
     /** Returns whether every further page of the tenant drops others. */
     boolean isFullFor(String tenant) {
         return volume.isFullFor(tenant(tenant));
-    }
-
-    TenantId tenant(String name) {
-        if (tenants.size() >= MOST_TENANTS) {
-            tenants.clear();
-        }
-        return tenants.computeIfAbsent(name, volume::tenant);
     }
 
     /** Returns the reason why nothing can be written now; null if something can. */
@@ -239,268 +177,41 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
     /** Queues a page, whose bytes are counted already. */
     void write(EvictedPage page, PageSlice ownedSlice, VersionName.Digest version,
             long evictionsBefore) {
-        Write write = new Write(page, ownedSlice, version, tenant(page.tenant()),
-                evictionsBefore);
-        unwritten.add(write);
-        writes.add(write);
-        if (closing) {
-            dropWrites();
-        }
+        writes.add(new WaitingPage(page, ownedSlice, version, tenant(page.tenant()),
+                evictionsBefore));
     }
 
-    private void dropWrites() {
-        for (Write each = writes.poll(); each != null; each = writes.poll()) {
-            finish(each);
-        }
-    }
-
-    private void finish(Write write) {
-        // The length first: a closed slice may be another page's memory.
-        int bytes = write.page.slotBytes();
-        write.ownedSlice.close();
-        unwritten.remove(write);
-        counters.queuedBytes.addAndGet(-bytes);
-    }
-
-    private void writeAll() {
-        recover();
-        try {
-            while (!closing || !writes.isEmpty()) {
-                Runnable command = commands.poll();
-                if (command != null) {
-                    command.run();
-                }
-                Write next = writes.poll(100, TimeUnit.MILLISECONDS);
-                if (next != null) {
-                    write(next);
-                }
-                if (writing.tryProbe()) {
-                    call(() -> {
-                        segments.probe();
-                        return true;
-                    });
-                }
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        if (volume.isRecovered()) {
-            call(() -> {
-                segments.seal();
-                return true;
-            });
-        }
-    }
-
-    private void recover() {
-        try {
-            int found = volume.recover(() -> closing);
-            if (!closing) {
-                LOG.info("{}: {} of {} segments hold pages, {} pages", path, found,
-                        volume.layout.segments(), volume.index.size());
-            }
-            if (volume.unreadable() > 0) {
-                counters.errors.add(volume.unreadable());
-                LOG.warn("{}: {} segments could not be read, and are left alone until a restart",
-                        path, volume.unreadable());
-            }
-        } catch (RuntimeException | Error e) {
-            LOG.error("{}: what the disk holds could not be read: nothing is written to it", path,
-                    e);
-        }
-    }
-
-    private void write(Write write) {
-        try {
-            if (isBroken()) {
-                counters.count(NotKept.BROKEN);
-                return;
-            }
-            @Nullable
-            NotKept[] refusal = {NotKept.OVERTAKEN};
-            boolean _ = call(() -> {
-                refusal[0] = segments.write(write.offered());
-                return true;
-            });
-            NotKept reason = refusal[0];
-            if (reason == null) {
-                counters.writtenPages.increment();
-            } else {
-                counters.count(reason);
-            }
-        } finally {
-            finish(write);
-        }
-    }
-
-    private interface Call {
-        boolean run();
-    }
-
-    /** Runs a call that writes; false if it failed. */
-    private boolean call(Call call) {
-        writingSince = nanoClock.getAsLong() | 1;
-        try {
-            boolean result = call.run();
-            sayOfWrites(writing.succeeded(), "");
-            return result;
-        } catch (OsException e) {
-            counters.errors.increment();
-            sayOfWrites(writing.failed(), String.valueOf(e.getMessage()));
-            return false;
-        } catch (RuntimeException | Error e) {
-            // Without its thread, nothing would ever be written again.
-            counters.errors.increment();
-            LOG.error("{}: a page could not be written", path, e);
-            sayOfWrites(writing.failed(), String.valueOf(e.getMessage()));
-            return false;
-        } finally {
-            writingSince = 0;
-        }
-    }
-
-    /** Starts a read; it ends at once if too many wait, or the disk must be left alone. */
-    void read(RunRead read) {
-        active.add(read);
-        boolean queued = !closing && !reading.isOpen() && reads.offer(own -> readNow(read));
-        if (!queued || closing) {
-            active.remove(read);
-            read.cancel();
-        }
-    }
-
-    private void readAll() {
-        try (Mapping own = Mapping.anonymous(DiskLayout.UNIT_BYTES)) {
-            while (!closing) {
-                reads.take().run(own.segment());
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    private void readNow(RunRead read) {
-        try {
-            read.read(this);
-        } catch (RuntimeException | Error e) {
-            LOG.error("{}: a read ended early", path, e);
-        } finally {
-            active.remove(read);
-        }
-    }
-
-    /** Reads the last superblock. */
-    private void probe(MemorySegment own) {
-        try {
-            volume.file.read(own, volume.layout.secondSuperblockAt());
-            say(reading.succeeded(), "");
-        } catch (OsException e) {
-            counters.errors.increment();
-            say(reading.failed(), String.valueOf(e.getMessage()));
-        } catch (RuntimeException | Error e) {
-            LOG.error("{}: a probe failed", path, e);
-        } finally {
-            probing.set(false);
-        }
-    }
-
-    @Override
-    public boolean tryRead(PageIdentity identity, Place place, List<MemorySegment> into) {
-        try {
-            DiskVolume.Outcome outcome = volume.read(identity, place, into);
-            say(reading.succeeded(), "");
-            if (outcome == DiskVolume.Outcome.RIGHT) {
-                counters.readPages.increment();
-                counters.readBytes.add(place.length());
-            } else if (outcome == DiskVolume.Outcome.CORRUPT) {
-                LOG.warn("{}: a page is not what was written, and is dropped", path);
-            }
-            return outcome == DiskVolume.Outcome.RIGHT;
-        } catch (OsException e) {
-            counters.errors.increment();
-            say(reading.failed(), String.valueOf(e.getMessage()));
-            return false;
-        }
-    }
-
-    /** Ends reads that hang, and leaves a hanging disk alone. Called a few times a second. */
-    void watch() {
-        long now = nanoClock.getAsLong();
-        active.removeIf(read -> isLate(read, now));
-        long since = writingSince;
-        if (since != 0 && since != hungSince && now - since > WRITE_PATIENCE * hangsNanos) {
-            hungSince = since;
-            counters.hangs.increment();
-            sayOfWrites(writing.hung(), "a write has taken more than "
-                    + WRITE_PATIENCE * hangsNanos / 1_000_000 + " ms");
-        }
-        if (reading.tryProbe() && probing.compareAndSet(false, true)
-                && !reads.offer(this::probe)) {
-            probing.set(false);
-        }
-    }
-
-    private boolean isLate(RunRead read, long now) {
-        RunRead.Late late = read.endIfLate(now, hangsNanos);
-        if (late == RunRead.Late.READING) {
-            counters.hangs.increment();
-            say(reading.hung(), "a read has taken more than " + hangsNanos / 1_000_000 + " ms");
-        }
-        return late != RunRead.Late.NOT;
-    }
-
-    private void say(Change change, String reason) {
-        switch (change) {
-            case OPENED ->
-                LOG.error("{}: the disk is left alone for now, reads go to the store: {}",
-                        path, reason);
-            case CLOSED -> LOG.info("{}: the disk works again", path);
-            case NONE -> {
-            }
-        }
-    }
-
-    private void sayOfWrites(Change change, String reason) {
-        switch (change) {
-            case OPENED ->
-                LOG.error("{}: nothing is written to the disk for now: {}", path, reason);
-            case CLOSED -> LOG.info("{}: the disk is written again", path);
-            case NONE -> {
-            }
-        }
+    /** Drops a waiting page of a tenant that has more of them; false if none has. */
+    boolean tryMakeRoom(String tenant, int bytes) {
+        return writes.tryMakeRoom(tenant(tenant), bytes);
     }
 
     boolean isBroken() {
-        return reading.isOpen() || writing.isOpen();
-    }
-
-    DiskVolume volume() {
-        return volume;
+        return writes.areStopped();
     }
 
     long writtenBytes() {
-        return segments.writtenBytes.sum();
+        return writes.writtenBytes();
     }
 
-    void forget(PageIdentity identity) {
-        Place place = volume.find(identity);
-        if (place != null) {
-            volume.index.remove(identity, place.unit());
-        }
+    /** Ends calls that hang, and leaves a hanging disk alone. Called a few times a second. */
+    void watch() {
+        long now = nanoClock.getAsLong();
+        reads.watch(now);
+        writes.watch(now);
     }
 
     /**
-     * Writes what waits, and the open segment's footer; gives up on a disk that hangs. Then its
-     * memory and descriptor stay in use until the process ends.
+     * Writes what waits, as far as there is time, and then the open segments' footers, so that all
+     * written pages are kept. It gives up on a disk that hangs: then its memory and descriptor stay
+     * in use until the process ends.
      */
     @Override
     public void close() {
+        long end = System.nanoTime() + END_PATIENCE.toNanos();
+        writes.end(END_PATIENCE);
         closing = true;
-        active.forEach(RunRead::cancel);
-        for (int i = 0; i < READERS; i++) {
-            boolean _ = reads.offer(own -> {});
-        }
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSE_SECONDS);
+        reads.end();
         boolean interrupted = false;
         for (Thread thread : threads) {
             try {
@@ -509,9 +220,9 @@ final class VolumeService implements RunRead.Disk, AutoCloseable {
                 interrupted = true;
             }
         }
-        dropWrites();
+        writes.ended();
         if (running.get() == 0) {
-            segments.close();
+            writes.free();
             volume.close();
         } else {
             LOG.error("{}: the disk hangs at the end; its memory stays in use", path);

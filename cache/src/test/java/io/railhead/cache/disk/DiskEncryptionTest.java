@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.crypto.SecretKey;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -180,7 +181,7 @@ final class DiskEncryptionTest {
             SegmentWriter.Offered waiting = rig.as("gone")
                     .offered(999, 0,
                             MemorySegment.NULL, () -> true);
-            rig.writer.erase(gone, Objects.requireNonNull(rig.volume.keys));
+            rig.writer.erase(gone, Objects.requireNonNull(rig.volume.keys), () -> {});
             for (int i = 0; i < 12; i++) {
                 assertThat(rig.read(4 * i)).isNull();
                 assertThat(rig.read(400 + 4 * i)).isNotNull();
@@ -205,6 +206,29 @@ final class DiskEncryptionTest {
                 .fill((byte) 0);
         try (VolumeRig rig = new VolumeRig(older, KEYS)) {
             assertThat(rig.read(4)).isNull();
+        }
+    }
+
+    /** The names would have readers ask the store twice; a full disk keeps second touches only. */
+    @Test
+    void anErasedTenantLeavesNoNamesAndMakesRoom() throws DiskRefusedException {
+        try (VolumeRig rig = new VolumeRig(disk, KEYS)) {
+            int pages = 12 * 7;
+            for (int i = 0; i < pages; i++) {
+                rig.as("gone").write(4 * i);
+            }
+            assertThat(rig.volume.isFullFor(rig.volume.tenant("other"))).isTrue();
+            AtomicInteger steps = new AtomicInteger();
+            int unread = rig.writer.erase(rig.volume.tenant("gone"),
+                    Objects.requireNonNull(rig.volume.keys), steps::incrementAndGet);
+            assertThat(unread).isZero();
+            assertThat(steps).hasValue(VolumeRig.SEGMENTS - 1);
+            for (int i = 0; i < pages; i++) {
+                assertThat(rig.volume.mayHave(rig.digest(4 * i))).as("page " + i).isFalse();
+            }
+            assertThat(rig.volume.isFullFor(rig.volume.tenant("other"))).isFalse();
+            assertThat(rig.as("other").write(0)).isTrue();
+            assertThat(rig.volume.mayHave(rig.digest(0))).isTrue();
         }
     }
 

@@ -3,6 +3,7 @@ package io.railhead.cache.disk;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.cache.disk.DiskIndex.Place;
+import io.railhead.os.Mapping;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -19,7 +20,7 @@ final class DiskIndexTest {
         Random random = new Random(seed);
         Map<PageIdentity, Place> model = new HashMap<>();
         List<PageIdentity> known = new ArrayList<>();
-        try (DiskIndex index = new DiskIndex(300)) {
+        try (DiskIndex index = new DiskIndex(300, Mapping::anonymous)) {
             for (int step = 0; step < 20_000; step++) {
                 PageIdentity identity = random.nextInt(3) > 0 && !known.isEmpty()
                         ? known.get(random.nextInt(known.size()))
@@ -57,7 +58,7 @@ final class DiskIndexTest {
 
     @Test
     void anOlderPlaceDoesNotReplaceALaterOne() {
-        try (DiskIndex index = new DiskIndex(10)) {
+        try (DiskIndex index = new DiskIndex(10, Mapping::anonymous)) {
             PageIdentity identity = new PageIdentity(1, 2);
             Place later = new Place(5, 100, 1, 9);
             assertThat(index.put(identity, later)).isTrue();
@@ -68,7 +69,7 @@ final class DiskIndexTest {
 
     @Test
     void aFullIndexTakesNoMore() {
-        try (DiskIndex index = new DiskIndex(10)) {
+        try (DiskIndex index = new DiskIndex(10, Mapping::anonymous)) {
             int taken = 0;
             for (int i = 0; i < 1000; i++) {
                 taken += index.put(new PageIdentity(i * 0x9E3779B97F4A7C15L, i),
@@ -81,7 +82,7 @@ final class DiskIndexTest {
 
     @Test
     void aClosedIndexFindsNothing() {
-        DiskIndex index = new DiskIndex(10);
+        DiskIndex index = new DiskIndex(10, Mapping::anonymous);
         index.put(new PageIdentity(1, 2), new Place(1, 1, 1, 1));
         index.close();
         assertThat(index.find(new PageIdentity(1, 2))).isNull();

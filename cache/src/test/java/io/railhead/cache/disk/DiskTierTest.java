@@ -8,11 +8,13 @@ import io.railhead.os.RequiresDirectFiles;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -297,25 +299,60 @@ final class DiskTierTest {
         DiskTier tier = leaks.closing(DiskTier.open(config, System::nanoTime));
         TierRig.await(tier::isRecovered);
         assertThat(tier.stats().volumes()).isEqualTo(1);
-        assertThat(DiskTier.check(config)).containsExactly(path + ": another process uses it");
+        assertThat(DiskTier.check(config)).containsExactly(
+                new DiskTrial(path, path + ": another process uses it", ""));
         DiskTier second = leaks.closing(DiskTier.open(config, System::nanoTime));
         TierRig.await(second::isRecovered);
         assertThat(second.stats().volumes()).isZero();
         tier.close();
-        assertThat(DiskTier.check(config)).isEmpty();
+        assertThat(DiskTier.check(config)).containsExactly(new DiskTrial(path, "", ""));
+    }
+
+    /** The check tells before the start what the start would tell in the log. */
+    @Test
+    @RequiresDirectFiles
+    void theCheckSaysWhatWouldDropThePagesAlsoOfADiskInUse() {
+        String path = folder.resolve("disk").toString();
+        WrappingKeys key = WrappingKeys.parse("11".repeat(32));
+        DiskTier tier = leaks.closing(DiskTier.open(config(path, 0, key), System::nanoTime));
+        TierRig.await(tier::isRecovered);
+        for (boolean inUse : new boolean[]{true, false}) {
+            assertThat(DiskTier.check(config(path, 0, key)).getFirst().dropped()).isEmpty();
+            assertThat(DiskTier.check(config(path, 0, WrappingKeys.parse("22".repeat(32)))))
+                    .singleElement()
+                    .satisfies(trial -> {
+                        assertThat(trial.dropped()).contains("another key");
+                        assertThat(trial.isInUse()).isEqualTo(inUse);
+                    });
+            assertThat(DiskTier.check(config(path, 0, null)).getFirst().dropped())
+                    .contains("encrypt is off");
+            assertThat(DiskTier.check(config(path, 1 << 20, key)).getFirst().dropped())
+                    .contains("size of the disk");
+            if (inUse) {
+                tier.close();
+            }
+        }
+        assertThat(DiskTier.check(config(path, 0, key)).getFirst().dropped()).isEmpty();
+    }
+
+    private static DiskConfig config(String path, long more, @Nullable WrappingKeys keys) {
+        return new DiskConfig(List.of(path), DiskConfig.leastBytes() + more, 0, 100, PAGE,
+                8L * PAGE, TierRig.HANGS, Map.of(), keys);
     }
 
     @Test
     void theCheckOfADiskThatHangsEnds() {
         CountDownLatch hangs = new CountDownLatch(1);
-        List<String> problems = VolumeFactory.problems(List.of("a", "b"), path -> {
+        List<DiskTrial> trials = VolumeFactory.trials(List.of("a", "b"), path -> {
             if (path.equals("a")) {
                 awaitUninterrupted(hangs);
             }
-            return "";
+            return new DiskTrial(path, "", "");
         }, Duration.ofSeconds(1));
         hangs.countDown();
-        assertThat(problems).containsExactly("a: it did not answer within 1 s");
+        assertThat(trials).containsExactly(
+                new DiskTrial("a", "a: it did not answer within 1 s", ""),
+                new DiskTrial("b", "", ""));
     }
 
     @Test

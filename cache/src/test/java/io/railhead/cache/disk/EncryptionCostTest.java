@@ -72,7 +72,7 @@ final class EncryptionCostTest {
             throws DiskRefusedException {
         long size = Math.max(DiskLayout.leastBytes(), (MIB + 192L) << 20);
         DirectFile file = DirectFile.open(folder.resolve(name).toString(), size);
-        DiskVolume volume = new DiskVolume(file,
+        DiskVolume volume = DiskVolume.of(file,
                 new VolumeOpening(file, name, new SecureRandom(), keys)
                         .open(DiskLayout.of(size, PAGE)),
                 Map.of());
@@ -94,7 +94,7 @@ final class EncryptionCostTest {
             DiskIndex.Place place = volume.find(identity);
             assertThat(place).isNotNull();
             assertThat(volume.read(identity, place, List.of(into)))
-                    .isEqualTo(DiskVolume.Outcome.RIGHT);
+                    .isEqualTo(PageReader.Outcome.RIGHT);
         }
         long read = cpuNanos();
         writer.close();

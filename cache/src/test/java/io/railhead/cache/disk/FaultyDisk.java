@@ -15,6 +15,8 @@ final class FaultyDisk implements BlockFile {
     static final int EIO = 5;
 
     volatile boolean closed;
+    /** Runs before each read and write, on its thread. */
+    volatile Runnable onCall = () -> {};
     final AtomicInteger hanging = new AtomicInteger();
     private final MemorySegment bytes;
     private volatile boolean failingReads;
@@ -100,6 +102,7 @@ final class FaultyDisk implements BlockFile {
     @Override
     public void read(MemorySegment into, long at) {
         check(into, at);
+        onCall.run();
         await(hung);
         if (failingReads || (at == failingAt && failuresLeft.getAndUpdate(
                 count -> Math.max(0, count - 1)) > 0)) {
@@ -111,6 +114,7 @@ final class FaultyDisk implements BlockFile {
     @Override
     public void write(MemorySegment from, long at) {
         check(from, at);
+        onCall.run();
         await(hung);
         await(hungWrites);
         if (failingWrites) {

@@ -2,6 +2,7 @@ package io.railhead.cache.disk;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.railhead.os.Mapping;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
@@ -11,7 +12,7 @@ final class HeldNamesTest {
     /** The worst case: a full disk of objects of one page each. */
     @Test
     void oneOfTwentyOtherObjectsIsTakenForOneOnDiskAtMost() {
-        HeldNames names = new HeldNames(PAGES);
+        HeldNames names = new HeldNames(PAGES, Mapping::anonymous);
         try (names) {
             fillAndEmpty(names);
         }
@@ -40,7 +41,7 @@ final class HeldNamesTest {
     /** A counter that has counted all it can says yes from then on, and never no. */
     @Test
     void anObjectInMoreSegmentsThanACounterCountsIsHeldForGood() {
-        try (HeldNames names = new HeldNames(PAGES)) {
+        try (HeldNames names = new HeldNames(PAGES, Mapping::anonymous)) {
             for (int i = 0; i < 20; i++) {
                 names.add(1);
             }

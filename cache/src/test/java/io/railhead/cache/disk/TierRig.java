@@ -31,6 +31,8 @@ final class TierRig {
     static final Duration HANGS = Duration.ofMillis(300);
 
     final Map<String, FaultyDisk> disks = new HashMap<>();
+    /** The time after which a call of a tier that is opened later hangs. */
+    Duration hangs = HANGS;
     final PageMemory memory;
     private final LeakCheck leaks;
     private final List<String> paths;
@@ -55,7 +57,7 @@ final class TierRig {
 
     /** Opens the tier, and waits for none of its disks. */
     DiskTier begin() {
-        DiskConfig config = new DiskConfig(paths, 0, bytesPerDay, 100, PAGE, 8L * PAGE, HANGS);
+        DiskConfig config = new DiskConfig(paths, 0, bytesPerDay, 100, PAGE, 8L * PAGE, hangs);
         DiskTier tier = DiskTier.open(config, new VolumeFactory(config,
                 (path, _) -> Objects.requireNonNull(disks.get(path)), VolumeRig::layout),
                 System::nanoTime);
@@ -63,7 +65,12 @@ final class TierRig {
     }
 
     static VersionName name(int number, long size) {
-        return new VersionName("store", "account", "bucket", "key-" + number, "", "\"e\"", "",
+        return name("bucket", number, size);
+    }
+
+    /** Returns an object of the tenant that has this bucket. */
+    static VersionName name(String bucket, int number, long size) {
+        return new VersionName("store", "account", bucket, "key-" + number, "", "\"e\"", "",
                 size);
     }
 
@@ -73,13 +80,24 @@ final class TierRig {
     }
 
     boolean offer(DiskTier tier, int number, byte[] bytes, BooleanSupplier current) {
+        return offer(tier, name(number, bytes.length), bytes, current);
+    }
+
+    boolean offer(DiskTier tier, VersionName name, byte[] bytes, BooleanSupplier current) {
         Page page = Objects.requireNonNull(memory.tryAllocate(new int[]{bytes.length},
                 Pool.CACHE)).getFirst();
         page.write(ByteBuffer.wrap(bytes));
         page.publish();
-        boolean taken = tier.offer(new Evicted(name(number, bytes.length), page, current));
+        boolean taken = tier.offer(new Evicted(name, page, current));
         page.condemn();
         return taken;
+    }
+
+    /** Returns a page that waits to be written, with a lease of its own. */
+    static WaitingPage waiting(Page page, TenantId tenant) {
+        EvictedPage evicted = new Evicted(name(1, page.length()), page, () -> true);
+        return new WaitingPage(evicted, Objects.requireNonNull(evicted.tryLease()),
+                evicted.version().digest(new byte[16]), tenant, 0);
     }
 
     private record Evicted(VersionName version, Page page,
@@ -118,13 +136,16 @@ final class TierRig {
 
     /** Returns the page's bytes; null if the store would be asked. */
     static byte @Nullable [] read(DiskTier tier, int number, long size) {
-        VersionName name = name(number, size);
+        return read(tier, name(number, size));
+    }
+
+    static byte @Nullable [] read(DiskTier tier, VersionName name) {
         DiskTier.Held held = tier.held(name);
         int holder = held.holder(0);
         if (holder == DiskTier.NOBODY) {
             return null;
         }
-        Taken taken = new Taken(size);
+        Taken taken = new Taken(name.sizeBytes());
         held.read(holder, 0, 1, taken);
         return taken.bytes();
     }

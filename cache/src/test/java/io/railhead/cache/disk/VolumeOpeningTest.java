@@ -5,7 +5,12 @@ import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.railhead.os.Mapping;
+import io.railhead.os.OsException;
 import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -28,6 +33,30 @@ final class VolumeOpeningTest {
         assertThat(again.volume()).isEqualTo(made.volume());
         assertThat(again.secret()).isEqualTo(made.secret());
         assertThat(again.epoch()).isEqualTo(2);
+    }
+
+    /** Each volume that cannot be opened would take its memory along until the process ends. */
+    @Test
+    void aVolumeWithoutMemoryLeavesNoneBehind() throws DiskRefusedException {
+        int made = 0;
+        for (int failing = 0; failing < 2; failing++) {
+            List<Mapping> mappings = new ArrayList<>();
+            int fails = failing;
+            VolumeOpening.Opened opened = opening.open(layout);
+            assertThatThrownBy(() -> DiskVolume.of(disk, opened, Map.of(), bytes -> {
+                if (mappings.size() == fails) {
+                    throw new OsException("mmap: told to fail", 12);
+                }
+                mappings.add(Mapping.anonymous(bytes));
+                return mappings.getLast();
+            })).isInstanceOf(OsException.class);
+            made += mappings.size();
+            assertThat(mappings).noneMatch(each -> each.segment().scope().isAlive());
+            assertThatThrownBy(() -> opened.ownedList().append(List.of()))
+                    .as("the list is closed")
+                    .isInstanceOf(IllegalStateException.class);
+        }
+        assertThat(made).isEqualTo(1);
     }
 
     /** The places of an ext4's, an LVM's, a btrfs' signature, of a master boot record's end. */

@@ -46,7 +46,7 @@ final class VolumeRig implements AutoCloseable {
 
     private VolumeRig(BlockFile file, Map<String, DiskConfig.Share> tenants,
             @Nullable WrappingKeys keys) throws DiskRefusedException {
-        volume = new DiskVolume(file,
+        volume = DiskVolume.of(file,
                 new VolumeOpening(file, "disk", new SecureRandom(), keys).open(layout(SIZE, PAGE)),
                 tenants);
         volume.recover(() -> false);
@@ -156,7 +156,7 @@ final class VolumeRig implements AutoCloseable {
         return place == null
                 || volume.read(identity, place, List.of(into.asSlice(0,
                         (long) DiskLayout.unitsOf(place.length())
-                                * DiskLayout.UNIT_BYTES))) != DiskVolume.Outcome.RIGHT
+                                * DiskLayout.UNIT_BYTES))) != PageReader.Outcome.RIGHT
                                         ? null
                                         : into.asSlice(0, place.length())
                                                 .toArray(java.lang.foreign.ValueLayout.JAVA_BYTE);

@@ -1,6 +1,7 @@
 package io.railhead.cli.admin;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.railhead.cli.Sizes;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,9 +14,6 @@ import picocli.CommandLine.Option;
 /** Shows the usage of tenants. */
 @Command(name = "usage", description = "Show what each tenant used in each bucket since the gateway's start, what the store was spared, and with accounting.prices the money saved.")
 final class UsageCommand implements Callable<Integer> {
-    private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-    private static final double STEP = 1024;
-
     @Mixin
     private AdminOptions admin = new AdminOptions();
 
@@ -55,11 +53,11 @@ final class UsageCommand implements Callable<Integer> {
         line.add(sum(row, "reads", "writes"));
         line.add(sum(row, "hits"));
         line.add(sum(row, "misses"));
-        line.add(size(row.path("bytes").asLong()));
+        line.add(Sizes.column(row.path("bytes").asLong()));
         line.add(sum(row, "store_reads", "store_writes"));
-        line.add(size(row.path("store_bytes").asLong()));
+        line.add(Sizes.column(row.path("store_bytes").asLong()));
         line.add(sum(row, "avoided_requests"));
-        line.add(size(row.path("avoided_bytes").asLong()));
+        line.add(Sizes.column(row.path("avoided_bytes").asLong()));
         line.add(String.format(Locale.ROOT, "%.2f", row.path("mean_seconds").asDouble() * 1000));
         if (row.has("saved")) {
             line.add(String.format(Locale.ROOT, "%.4f", row.path("store_cost").asDouble()));
@@ -74,19 +72,6 @@ final class UsageCommand implements Callable<Integer> {
             sum += row.path(field).asLong();
         }
         return Long.toString(sum);
-    }
-
-    /** Returns a size to three digits or so; a negative one for what the store sent too much. */
-    private static String size(long bytes) {
-        double size = bytes;
-        int unit = 0;
-        while (Math.abs(size) >= STEP && unit < UNITS.length - 1) {
-            size /= STEP;
-            unit++;
-        }
-        return unit == 0
-                ? bytes + " B"
-                : String.format(Locale.ROOT, "%.1f %s", size, UNITS[unit]);
     }
 
     /** Prints names to the left of their columns, and numbers to the right. */

@@ -2,6 +2,7 @@ package io.railhead.cli.disk;
 
 import io.railhead.cache.disk.DiskContent;
 import io.railhead.cache.disk.DiskFormat;
+import io.railhead.cli.Sizes;
 import io.railhead.cli.local.Json;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -50,7 +51,7 @@ final class ShowCommand implements Callable<Integer> {
     static void print(PrintWriter out, DiskContent content) {
         line(out, "path", content.path());
         line(out, "kind", (content.isDevice() ? "device of " : "file of ")
-                + DiskSizes.of(content.bytes()));
+                + Sizes.exact(content.bytes()));
         DiskContent.Volume volume = content.volume();
         if (volume == null) {
             line(out, "holds", content.words());
@@ -60,9 +61,9 @@ final class ShowCommand implements Callable<Integer> {
         line(out, "format", Integer.toString(volume.format()));
         line(out, "volume", volume.identifier());
         line(out, "sequence", volume.sequence() + " (times opened)");
-        line(out, "size", DiskSizes.of(volume.bytes()) + " in " + volume.segments()
-                + " segments of " + DiskSizes.of(volume.segmentBytes()));
-        line(out, "page", DiskSizes.of(volume.pageBytes()) + " (cache.page)");
+        line(out, "size", Sizes.exact(volume.bytes()) + " in " + volume.segments()
+                + " segments of " + Sizes.exact(volume.segmentBytes()));
+        line(out, "page", Sizes.exact(volume.pageBytes()) + " (cache.page)");
     }
 
     private static void line(PrintWriter out, String name, String value) {

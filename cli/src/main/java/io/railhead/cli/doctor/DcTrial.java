@@ -3,6 +3,7 @@ package io.railhead.cli.doctor;
 import static io.railhead.cli.doctor.Finding.fail;
 import static io.railhead.cli.doctor.Finding.ok;
 
+import io.railhead.cli.Sizes;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.ConfigLoader;
 import io.railhead.gateway.config.DcAdapters;

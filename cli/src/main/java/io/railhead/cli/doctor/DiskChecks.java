@@ -3,10 +3,13 @@ package io.railhead.cli.doctor;
 import static io.railhead.cli.doctor.Finding.fail;
 import static io.railhead.cli.doctor.Finding.ok;
 import static io.railhead.cli.doctor.Finding.warn;
+import static java.util.stream.Collectors.joining;
 
 import io.railhead.cache.disk.DiskConfig;
 import io.railhead.cache.disk.DiskMemory;
 import io.railhead.cache.disk.DiskTier;
+import io.railhead.cache.disk.DiskTrial;
+import io.railhead.cli.Sizes;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.GatewayConfig.Cache;
 import io.railhead.gateway.config.GatewayConfig.Disk;
@@ -33,12 +36,17 @@ final class DiskChecks {
     private final Cache cache;
     private final Disk disk;
     private final boolean gatewayRuns;
+    /** Empty also if this user may not see it. */
+    private final Optional<HostProcess> gateway;
 
-    private DiskChecks(Host host, Cache cache, Disk disk, boolean gatewayRuns) {
+    private DiskChecks(Host host, GatewayConfig config, Disk disk, boolean gatewayRuns) {
         this.host = host;
-        this.cache = cache;
+        this.cache = config.cache();
         this.disk = disk;
         this.gatewayRuns = gatewayRuns;
+        this.gateway = gatewayRuns
+                ? PortOwner.of(host, config.gateway().health().port())
+                : Optional.empty();
     }
 
     static List<ParallelCheck> parts(Site site, Optional<RunningGateway> running) {
@@ -47,8 +55,7 @@ final class DiskChecks {
         if (disk == null) {
             return List.of();
         }
-        DiskChecks checks = new DiskChecks(site.host(), config.cache(), disk,
-                running.isPresent());
+        DiskChecks checks = new DiskChecks(site.host(), config, disk, running.isPresent());
         List<ParallelCheck> parts = new ArrayList<>();
         parts.add(new ParallelCheck("memory of the disk tier", () -> List.of(checks.memory())));
         for (String path : disk.paths()) {
@@ -73,30 +80,47 @@ final class DiskChecks {
 
     private List<Finding> look(Path path) {
         String why = "a gateway serves without a disk that it cannot use";
-        List<String> problems = DiskTier.check(new DiskConfig(List.of(path.toString()),
+        DiskTrial trial = DiskTier.check(new DiskConfig(List.of(path.toString()),
                 disk.size().bytes(), 0, 0, (int) cache.page().bytes(), cache.page().bytes(),
-                DiskConfig.HANGS));
-        if (!problems.isEmpty()) {
-            return List.of(refused(path, problems.getFirst(), why));
-        }
+                DiskConfig.HANGS, Map.of(), disk.keys())).getFirst();
         List<Finding> findings = new ArrayList<>();
-        findings.add(usable(path, why));
-        findings.add(speed(path));
+        if (trial.isInUse()) {
+            findings.add(inUse(path, trial.problem(), why));
+        } else if (!trial.problem().isEmpty()) {
+            findings.add(fail(SUBJECT, trial.problem(), why, mend(path, trial.problem())));
+        } else {
+            findings.add(usable(path, why));
+            findings.add(speed(path));
+        }
+        if (!trial.dropped().isEmpty()) {
+            findings.add(warn(SUBJECT, path + ": the next start drops its pages, since "
+                    + trial.dropped(), "dropped pages are fetched from the store again",
+                    trial.dropped().contains("key") || trial.dropped().contains("encrypt")
+                            ? "set cache.disk.encrypt back, or add the former key on a line of its"
+                                    + " own behind the new one in cache.disk.key_file"
+                            : "set cache.disk.size and cache.page back, if the pages shall stay"));
+        }
         return findings;
     }
 
-    private Finding refused(Path path, String problem, String why) {
-        if (problem.contains("another process uses it")) {
-            Optional<String> owner = owner(path);
-            return gatewayRuns
-                    ? ok(SUBJECT, path + " is in use"
-                            + owner.map(name -> " by " + name).orElse("")
-                            + ", and a gateway runs here", why)
-                    : fail(SUBJECT, problem + owner.map(name -> ": " + name).orElse(""), why,
-                            "end the other gateway, or name another file or device under"
-                                    + " cache.disk.paths: each is for one gateway");
+    /** Compares the processes that have the disk with the one that answers as the gateway. */
+    private Finding inUse(Path path, String problem, String why) {
+        List<HostProcess> holders = holders(path);
+        String names = holders.stream().map(HostProcess::toString).collect(joining(", "));
+        if (gateway.isPresent() && holders.contains(gateway.get())) {
+            return ok(SUBJECT, path + " is in use by the gateway that runs here, "
+                    + gateway.get(), why);
         }
-        return fail(SUBJECT, problem, why, mend(path, problem));
+        if (gatewayRuns && (gateway.isEmpty() || holders.isEmpty())) {
+            return warn(SUBJECT, path + " is in use" + (names.isEmpty() ? "" : " by " + names)
+                    + ", and this user cannot see whether that is the gateway that runs here", why,
+                    "run the doctor as root, or as the gateway's user");
+        }
+        return fail(SUBJECT, problem + (names.isEmpty() ? "" : ": " + names)
+                + gateway.map(each -> ", which is not the gateway that runs here, " + each)
+                        .orElse(""),
+                why, "end the other process, or name another file or device under"
+                        + " cache.disk.paths: each is for one gateway");
     }
 
     private String mend(Path path, String problem) {
@@ -122,31 +146,12 @@ final class DiskChecks {
         return "railhead disk show " + path + " says what it holds";
     }
 
-    /** Returns the process that has the file open, as far as this user may see it. */
-    private Optional<String> owner(Path path) {
-        String real;
+    /** Returns the processes that have the file open, as far as this user may see them. */
+    private List<HostProcess> holders(Path path) {
         try {
-            real = path.toRealPath().toString();
+            return HostProcess.holding(host, path.toRealPath().toString()::equals);
         } catch (IOException e) {
-            return Optional.empty();
-        }
-        return host.names("/proc")
-                .stream()
-                .filter(pid -> pid.matches("\\d+"))
-                .filter(pid -> host.names("/proc/" + pid + "/fd")
-                        .stream()
-                        .anyMatch(fd -> link("/proc/" + pid + "/fd/" + fd).equals(real)))
-                .map(pid -> host.line("/proc/" + pid + "/comm").orElse("a process") + " (pid "
-                        + pid + ")")
-                .findFirst();
-    }
-
-    private String link(String file) {
-        try {
-            return Files.readSymbolicLink(host.at(file)).toString();
-        } catch (IOException e) {
-            // The descriptor is another user's, or closed by now.
-            return "";
+            return List.of();
         }
     }
 

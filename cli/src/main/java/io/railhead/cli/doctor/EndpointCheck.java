@@ -10,6 +10,7 @@ import io.railhead.backend.BackendException;
 import io.railhead.backend.Caller;
 import io.railhead.backend.Target;
 import io.railhead.cli.OneLine;
+import io.railhead.cli.Sizes;
 import io.railhead.cli.doctor.StoreCalls.Answer;
 import java.io.IOException;
 import java.net.ConnectException;

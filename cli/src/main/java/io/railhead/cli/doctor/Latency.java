@@ -1,5 +1,6 @@
 package io.railhead.cli.doctor;
 
+import io.railhead.cli.Sizes;
 import io.railhead.cli.doctor.StoreCalls.Answer;
 import java.time.Duration;
 import java.util.List;

@@ -6,6 +6,7 @@ import static io.railhead.cli.doctor.Finding.warn;
 
 import io.railhead.cache.memory.MemoryBudget;
 import io.railhead.cache.memory.MemoryConfig;
+import io.railhead.cli.Sizes;
 import io.railhead.gateway.config.Adapters;
 import io.railhead.gateway.config.GatewayConfig.Cache;
 import io.railhead.gateway.config.MachineNeeds;

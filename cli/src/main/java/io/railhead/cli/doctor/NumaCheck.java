@@ -3,6 +3,7 @@ package io.railhead.cli.doctor;
 import static io.railhead.cli.doctor.Finding.ok;
 import static io.railhead.cli.doctor.Finding.warn;
 
+import io.railhead.cli.Sizes;
 import io.railhead.gateway.config.Adapters;
 import io.railhead.gateway.config.GatewayConfig.Cache;
 import io.railhead.gateway.config.MachineNeeds;

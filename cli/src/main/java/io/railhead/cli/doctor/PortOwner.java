@@ -1,7 +1,5 @@
 package io.railhead.cli.doctor;
 
-import java.io.IOException;
-import java.nio.file.Files;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
@@ -17,20 +15,11 @@ final class PortOwner {
 
     private PortOwner() {}
 
-    /** Returns text such as "nginx (pid 123)". */
-    static Optional<String> of(Host host, int port) {
+    static Optional<HostProcess> of(Host host, int port) {
         Set<String> sockets = sockets(host, port);
         return sockets.isEmpty()
                 ? Optional.empty()
-                : host.names("/proc")
-                        .stream()
-                        .filter(pid -> pid.matches("\\d+"))
-                        .filter(pid -> host.names("/proc/" + pid + "/fd")
-                                .stream()
-                                .anyMatch(fd -> sockets.contains(link(host, pid, fd))))
-                        .map(pid -> host.line("/proc/" + pid + "/comm").orElse("a process")
-                                + " (pid " + pid + ")")
-                        .findFirst();
+                : HostProcess.holding(host, sockets::contains).stream().findFirst();
     }
 
     private static Set<String> sockets(Host host, int port) {
@@ -42,14 +31,5 @@ final class PortOwner {
                         && words[STATE].equals(LISTENING))
                 .map(words -> "socket:[" + words[INODE] + "]")
                 .collect(Collectors.toSet());
-    }
-
-    private static String link(Host host, String pid, String fd) {
-        try {
-            return Files.readSymbolicLink(host.at("/proc/" + pid + "/fd/" + fd)).toString();
-        } catch (IOException e) {
-            // The descriptor is another user's, or closed by now.
-            return "";
-        }
     }
 }

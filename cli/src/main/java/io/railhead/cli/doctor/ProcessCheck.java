@@ -4,6 +4,7 @@ import static io.railhead.cli.doctor.Finding.fail;
 import static io.railhead.cli.doctor.Finding.ok;
 import static io.railhead.cli.doctor.Finding.warn;
 
+import io.railhead.cli.Sizes;
 import io.railhead.gateway.config.GatewayConfig.Loopback;
 import io.railhead.gateway.config.IgnoredProxies;
 import io.railhead.gateway.config.MachineNeeds;

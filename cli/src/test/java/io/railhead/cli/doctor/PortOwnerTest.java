@@ -25,7 +25,7 @@ class PortOwnerTest {
         Path descriptors = Files.createDirectories(root.resolve("proc/42/fd"));
         Files.createSymbolicLink(descriptors.resolve("7"), Path.of("socket:[4711]"));
         Host host = new Host(root, Files::exists, _ -> false);
-        assertThat(PortOwner.of(host, 9000)).contains("nginx (pid 42)");
+        assertThat(PortOwner.of(host, 9000)).contains(new HostProcess("42", "nginx"));
         assertThat(PortOwner.of(host, 9001)).isEmpty();
     }
 }
