@@ -92,6 +92,10 @@ final class PeerRequests {
     /** Serves a request. Hits are not counted as in flight: the session's credits bound them. */
     private void serve(RequestView request) {
         services.admission().pass(tenantInFlight);
+        if (request.operation().isOfKeys()) {
+            decline(request, "unsupported");
+            return;
+        }
         boolean moves = request.operation() != RequestOperation.HEAD;
         String unusable = moves ? unusable(request) : null;
         CachedRoute known = unusable == null ? know(request) : null;
@@ -234,6 +238,8 @@ final class PeerRequests {
                     requireWindow(window));
             case HEAD -> new ChannelHead(services.reads(), exchange,
                     allowed(known.request("HEAD", version(request), reading(request)))).start();
+            case EXISTS, PREFIX, DELETE, DELETE_PREFIX -> throw new IllegalStateException(
+                    "served at once: " + request.operation());
             case PUT -> put(exchange, allowed(known.request("PUT", Map.of(), writing(request))),
                     TokenOperation.PUT, requireWindow(window));
             case UPLOAD_PART -> put(exchange, allowed(known.request("PUT",
