@@ -17,6 +17,7 @@ import io.railhead.gateway.request.PeerConnection;
 import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.request.ResponseSink;
 import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.s3.ErrorXml;
 import io.railhead.gateway.s3.Guard;
 import io.railhead.gateway.s3.Query;
@@ -331,6 +332,10 @@ public final class HttpExchange implements ResponseSink {
         response.putHeader(AMZ_REQUEST_ID, requestId);
         response.putHeader(REQUEST_ID, requestId);
         response.putHeader(HttpHeaders.DATE, date.now());
+        S3Request known = asked;
+        if (known != null && known.route().rule().isCacheOnly()) {
+            response.putHeader(ObjectHeaders.DURABILITY, ObjectHeaders.NOT_DURABLE);
+        }
         if (closing) {
             response.putHeader("connection", "close");
         }
