@@ -47,6 +47,7 @@ class LimitsTest {
             entry("trailer", new Past("BadBodiesIT", "MalformedTrailerError")),
             entry("DeleteObjects", new Past("BadBodiesIT", "MaxMessageLengthExceeded")),
             entry("RDMA token", new Past("OneSidedIT", "InvalidRDMAToken")),
+            entry("keys of one native request", new Past("ChannelKeysIT", "KeyTooLongError")),
             entry("body of what was refused", new Past("HttpFramingIT", "long_body")),
             entry("browser form",
                     new Past("FormUploadIT", "MaxPostPreDataLengthExceededError")),

@@ -8,6 +8,7 @@ import io.railhead.gateway.request.Route;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -18,6 +19,9 @@ import java.util.List;
  * <p> A view is for one request: rules and policies may change afterwards.
  */
 public final class CacheOnlyKeys {
+    /** The most objects that one deletion by prefix looks at, so that it holds no thread. */
+    private static final int MOST_LOOKS = 4096;
+
     private final CacheOnlyObjects objects;
     private final AccessControl access;
     private final RequestSource asker;
@@ -81,10 +85,34 @@ public final class CacheOnlyKeys {
      * @throws S3Refusal {@code AccessDenied} if the policy does not let the caller delete the key
      */
     public boolean delete(String key) {
-        if (!access.allowsDeletion(asker, bucket, new AccessControl.Deletion(key, null))) {
+        if (!mayDelete(key)) {
             throw new S3Refusal(S3Error.ACCESS_DENIED,
                     "The gateway's policy does not allow to delete this key.");
         }
         return objects.delete(id(key));
+    }
+
+    /**
+     * Deletes objects whose keys begin with a prefix and that the caller may delete, in S3's order.
+     *
+     * @param most the most that are deleted; a bounded number is looked at
+     * @return the number of objects deleted
+     */
+    public int deletePrefix(String prefix, int most) {
+        List<String> keys = new ArrayList<>();
+        int[] looks = {MOST_LOOKS};
+        objects.visit(namespace, bucket, prefix, held -> {
+            String key = held.version().object().key();
+            boolean begins = key.startsWith(prefix);
+            if (begins && mayDelete(key)) {
+                keys.add(key);
+            }
+            return begins && keys.size() < most && --looks[0] > 0;
+        });
+        return (int) keys.stream().filter(key -> objects.delete(id(key))).count();
+    }
+
+    private boolean mayDelete(String key) {
+        return access.allowsDeletion(asker, bucket, new AccessControl.Deletion(key, null));
     }
 }
