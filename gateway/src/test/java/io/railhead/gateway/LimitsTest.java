@@ -50,7 +50,7 @@ class LimitsTest {
             entry("user metadata of a cache-only object",
                     new Past("CacheOnlyIT", "MetadataTooLarge")),
             entry("cache-only objects",
-                    new Past("CacheOnlyObjectsTest", "aLeasedObjectStaysAndAFullShareRefuses")),
+                    new Past("CacheOnlyIT", "aFullShareEvictsWholeObjects")),
             entry("RDMA token", new Past("OneSidedIT", "InvalidRDMAToken")),
             entry("keys of one native request", new Past("ChannelKeysIT", "KeyTooLongError")),
             entry("body of what was refused", new Past("HttpFramingIT", "long_body")),
