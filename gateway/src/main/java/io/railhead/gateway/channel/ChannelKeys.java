@@ -64,7 +64,7 @@ record ChannelKeys(CacheOnlyKeys objects) {
         try {
             keys = request.keys().keys(request.key());
         } catch (MessageException e) {
-            throw new S3Refusal(S3Error.INVALID_ARGUMENT, e.getMessage());
+            throw new S3Refusal(S3Error.INVALID_ARGUMENT, String.valueOf(e.getMessage()));
         }
         for (String key : keys) {
             if (key.length() > MAX_KEY_BYTES || key.getBytes(UTF_8).length > MAX_KEY_BYTES) {

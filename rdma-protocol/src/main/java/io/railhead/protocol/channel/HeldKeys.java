@@ -16,7 +16,7 @@ public final class HeldKeys {
     /** Returns the header's value. */
     public static String format(BitSet held, int count) {
         byte[] bytes = new byte[(count + 7) / 8];
-        held.stream().forEach(at -> bytes[at / 8] |= (byte) (1 << at % 8));
+        held.stream().forEach(at -> bytes[at / 8] |= (byte) (1 << (at % 8)));
         return HexFormat.of().formatHex(bytes);
     }
 

@@ -55,13 +55,14 @@ public final class KeyBlock {
         for (String key : keys) {
             length += Short.BYTES + Text.encodedBytes(key);
         }
-        ByteBuffer out = begin(length, keys.size(), 0);
+        byte[] bytes = new byte[length];
+        ByteBuffer out = begin(bytes, keys.size(), 0);
         for (String key : keys) {
             int at = out.position();
             out.position(at + Short.BYTES);
             out.putShort(at, Records.put(out, key));
         }
-        return new KeyBlock(out.array());
+        return new KeyBlock(bytes);
     }
 
     /**
@@ -75,13 +76,13 @@ public final class KeyBlock {
             throw new IllegalArgumentException(
                     "hashes must have " + hashBytes + " bytes each: " + hashes.length);
         }
-        ByteBuffer out = begin(FIXED_BYTES + hashes.length, hashes.length / hashBytes, hashBytes);
-        out.put(hashes);
-        return new KeyBlock(out.array());
+        byte[] bytes = new byte[FIXED_BYTES + hashes.length];
+        begin(bytes, hashes.length / hashBytes, hashBytes).put(hashes);
+        return new KeyBlock(bytes);
     }
 
-    private static ByteBuffer begin(int length, int count, int hashBytes) {
-        return ByteBuffer.allocate(length)
+    private static ByteBuffer begin(byte[] bytes, int count, int hashBytes) {
+        return ByteBuffer.wrap(bytes)
                 .order(LITTLE_ENDIAN)
                 .putShort((short) count)
                 .putShort((short) hashBytes);
