@@ -26,7 +26,9 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Objects that no store has: written once, whole or gone, evicted in the order of their arrival. */
+/**
+ * Objects that no store has: written once, whole or gone, evicted in the order of their arrival.
+ */
 final class CacheOnlyObjectsTest {
     private static final int PAGES = 128;
     private static final int RUN = 4 * PAGE;
@@ -61,8 +63,11 @@ final class CacheOnlyObjectsTest {
         upload.write(ByteBuffer.wrap(bytes));
         String etag = "\"" + etags++ + "\"";
         ObjectVersion version = new ObjectVersion(id(tenant, key), etag, "", bytes.length);
-        return objects.put(new ObjectMetadata(version, Map.of("etag", etag), nanos.get(), 0), upload,
-                life).toCompletableFuture().join();
+        return objects
+                .put(new ObjectMetadata(version, Map.of("etag", etag), nanos.get(), 0), upload,
+                        life)
+                .toCompletableFuture()
+                .join();
     }
 
     /** Null if there is no such object; fails if a part of it is not there. */

@@ -34,7 +34,8 @@ public record Rule(String backend, Freshness freshness, Duration rememberAuthori
 
     /** Returns a rule under which nothing is served without its backend. */
     public Rule withoutCache() {
-        return new Rule(backend, new Freshness.Strong(), rememberAuthorization, CacheMode.OFF, false,
+        return new Rule(backend, new Freshness.Strong(), rememberAuthorization, CacheMode.OFF,
+                false,
                 maxObject, shared, staleIfError, verifyFills, policyDecides, promisedAtNanos);
     }
 

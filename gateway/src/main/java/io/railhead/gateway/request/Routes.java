@@ -105,7 +105,8 @@ public final class Routes {
         }
         String tenant = authentication.tenant();
         String namespace = authentication instanceof Authentication.Known
-                ? tenant.isEmpty() ? "principal:" + authentication.principalName()
+                ? tenant.isEmpty()
+                        ? "principal:" + authentication.principalName()
                         : "tenant:" + tenant
                 : ANONYMOUS;
         return new Route(cacheOnly.of(namespace, tenant, rule), new Caller.Anonymous(), namespace,

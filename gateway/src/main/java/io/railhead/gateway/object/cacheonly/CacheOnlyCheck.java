@@ -37,7 +37,9 @@ public final class CacheOnlyCheck {
         return factory;
     }
 
-    /** Returns the store's buckets that the caller sees; none, with a line in the log, on failure. */
+    /**
+     * Returns the store's buckets that the caller sees; none, with a line in the log, on failure.
+     */
     public static CompletionStage<Set<String>> bucketsOf(Backend store, Caller caller) {
         return store.send(new BackendRequest("GET", new Target(null, "", null), Headers.NONE,
                 new Payload.Empty(), caller, null))
@@ -55,7 +57,8 @@ public final class CacheOnlyCheck {
             return CompletableFuture.failedStage(
                     new IllegalStateException("ListBuckets was answered " + answer.status()));
         }
-        return BodyDrain.collect(answer.body(), MAX_DOCUMENT_BYTES).thenApply(CacheOnlyCheck::names);
+        return BodyDrain.collect(answer.body(), MAX_DOCUMENT_BYTES)
+                .thenApply(CacheOnlyCheck::names);
     }
 
     static Set<String> names(byte[] document) {

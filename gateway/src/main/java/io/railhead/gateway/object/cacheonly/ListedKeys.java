@@ -173,7 +173,9 @@ final class ListedKeys {
         if (isTruncated && last != null) {
             if (question.isV2()) {
                 ErrorXml.element(xml, "NextContinuationToken",
-                        Base64.getUrlEncoder().withoutPadding().encodeToString(last.getBytes(UTF_8)));
+                        Base64.getUrlEncoder()
+                                .withoutPadding()
+                                .encodeToString(last.getBytes(UTF_8)));
             } else {
                 name(xml, "NextMarker", last);
             }

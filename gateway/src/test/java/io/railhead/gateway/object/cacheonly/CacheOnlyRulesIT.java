@@ -28,7 +28,8 @@ class CacheOnlyRulesIT {
 
     private final FakeStore store = new FakeStore();
     @RegisterExtension
-    private final TestGateway gateway = TestGateway.over(store).config(NONE)
+    private final TestGateway gateway = TestGateway.over(store)
+            .config(NONE)
             .file("policy.json", POLICY);
     private final TestClient client = gateway.client();
 
