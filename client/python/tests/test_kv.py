@@ -210,6 +210,14 @@ def test_memory_by_its_address_is_reached_directly(kv_rack: Rack) -> None:
         assert client.report().memory.startswith("as it is registered")
 
 
+def test_more_than_a_gateway_takes_at_once_is_stored_in_turns(kv_rack: Rack) -> None:
+    with kv_rack.client(fabric="loopback") as client, client.kv("s3://kv-a/large/") as blocks:
+        arena = client.empty(8 * (12 << 20))
+        windows = [arena[at * (12 << 20):(at + 1) * (12 << 20)] for at in range(8)]
+        assert blocks.put_from([f"k{at}" for at in range(8)], windows) == [Written.STORED] * 8
+        assert blocks.clear() == 8
+
+
 def test_a_bucket_of_a_store_has_no_blocks(kv_rack: Rack) -> None:
     with kv_rack.client(fabric="loopback") as client, client.kv("s3://data/p/") as blocks:
         assert blocks.exists(["k"]) == [False]

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _AS_BLOCK = PutOptions(if_none_match=True)  # a block that is held moves no bytes
 _HELD_STATUS = (409, 412)
+_NO_ROOM = "SlowDown"  # for this put beside the others that are under way
 _THREADS = 4
 
 # A block's memory: a buffer, an address with a length, or several of these, which the block's bytes fill in turn.
@@ -195,24 +196,35 @@ class KV:
                                  for each, view in zip(got, views, strict=True))
 
     def put_from(self, keys: Sequence[str | bytes], windows: Sequence[Window]) -> list[Written]:
-        """Stores each window as a block. Several pieces of memory are joined by a copy."""
+        """
+        Stores each window as a block. Several pieces of memory are joined by a copy. What the gateway has no room for beside others
+        is put again after those, as long as some are stored.
+        """
         jobs = [Put(self._url + key, _joined(window), _AS_BLOCK) for key, window in zip(_names(keys), windows, strict=True)]
-        sendable = [job for job in jobs if self._is_sendable(job)]
-
-        def call(paths: Paths, box: Box) -> Steps[None]:
-            yield from Transfer(paths, box, fail_fast=False).run(sendable)
-
-        try:
-            if sendable:
-                self._client._run(call)
-        except (errors.RailheadError, OSError) as error:
-            for job in sendable:
-                if job.outcome is None:
-                    job.fail(error)
+        left = [job for job in jobs if self._is_sendable(job)]
+        while left:
+            self._put(left)
+            refused = [job for job in left if getattr(job.error, "code", "") == _NO_ROOM]
+            if len(refused) == len(left):
+                break
+            left = refused
+            for job in left:
+                job.error = None
         written = [self._written(job) for job in jobs]
         self._count(stored=written.count(Written.STORED), existed=written.count(Written.EXISTS),
                     refused=written.count(Written.REFUSED))
         return written
+
+    def _put(self, jobs: list[Put]) -> None:
+        def call(paths: Paths, box: Box) -> Steps[None]:
+            yield from Transfer(paths, box, fail_fast=False).run(jobs)
+
+        try:
+            self._client._run(call)
+        except (errors.RailheadError, OSError) as error:
+            for job in jobs:
+                if job.outcome is None:
+                    job.fail(error)
 
     def _is_sendable(self, job: Put) -> bool:
         ring = self._client._paths.settings.ring
