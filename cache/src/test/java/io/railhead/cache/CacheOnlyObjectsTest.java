@@ -32,6 +32,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class CacheOnlyObjectsTest {
     private static final int PAGES = 128;
     private static final int RUN = 4 * PAGE;
+    private static final String ABOVE_SURROGATES = Character.toString(0xFFFD);
+    private static final String BEYOND_16_BITS = Character.toString(0x1F600);
     private static final Duration LIFE = Duration.ofHours(2);
     private static final Map<String, TenantQuota> RULES = Map.of(
             "capped", new TenantQuota(16 * PAGE, 0),
@@ -215,14 +217,14 @@ final class CacheOnlyObjectsTest {
 
     @Test
     void keysAreVisitedInTheOrderOfTheirBytes() {
-        List<String> keys = List.of("a", "a/b", "\uFFFD", "\uD83D\uDE00", "z");
+        List<String> keys = List.of("a", "a/b", ABOVE_SURROGATES, BEYOND_16_BITS, "z");
         keys.forEach(key -> put("a", key, random(1, 10)));
         List<String> visited = new ArrayList<>();
         objects.visit("tenant:a", "kv-a", "a/", metadata -> {
             visited.add(metadata.version().object().key());
             return true;
         });
-        assertThat(visited).containsExactly("a/b", "z", "\uFFFD", "\uD83D\uDE00");
+        assertThat(visited).containsExactly("a/b", "z", ABOVE_SURROGATES, BEYOND_16_BITS);
     }
 
     @Test

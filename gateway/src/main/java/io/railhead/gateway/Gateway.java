@@ -460,7 +460,7 @@ public final class Gateway implements AutoCloseable, Readiness {
             return;
         }
         Set<String> refused = ConcurrentHashMap.newKeySet();
-        CompletableFuture.allOf(routes.backends()
+        CompletableFuture<?> _ = CompletableFuture.allOf(routes.backends()
                 .stream()
                 .map(store -> CacheOnlyCheck.bucketsOf(store, caller)
                         .thenAccept(buckets -> buckets.stream()
