@@ -197,8 +197,8 @@ class KV:
 
     def put_from(self, keys: Sequence[str | bytes], windows: Sequence[Window]) -> list[Written]:
         """
-        Stores each window as a block. Several pieces of memory are joined by a copy. What the gateway has no room for beside others
-        is put again after those, as long as some are stored.
+        Stores each window as a block. Several pieces of memory are joined by a copy. What has no room beside others is put again
+        after those, as long as some are stored.
         """
         jobs = [Put(self._url + key, _joined(window), _AS_BLOCK) for key, window in zip(_names(keys), windows, strict=True)]
         left = [job for job in jobs if self._is_sendable(job)]
