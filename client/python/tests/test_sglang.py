@@ -43,6 +43,7 @@ class FakePool:
     def __init__(self, pages: int) -> None:
         self.memory = bytearray(2 * PAGE * pages)
         self.kv_buffer = FakeTensor(self.memory)
+        self.layout, self.dtype = "page_first", "torch.bfloat16"
 
     def get_page_buffer_meta(self, indices: list[int]) -> tuple[list[int], list[int]]:
         start = self.kv_buffer.data_ptr()
@@ -87,7 +88,7 @@ def test_pages_are_written_found_and_read(module: Any, scripted: ScriptedStore, 
     assert pool.memory[:6 * PAGE] == before[:6 * PAGE]
     assert (backend.batch_get_v1([], []), backend.batch_set_v1([], [])) == ([], [])
     # Half of a page is none.
-    del store.objects[f"/kv-a/m/tp0of2/{pages[1]}.1"]
+    del store.objects[f"/kv-a/m/tp0of2pp0of1cp0of1-page_first-torch.bfloat16/{pages[1]}.1"]
     assert backend.batch_get_v1(pages[:3], [0, 1, 2]) == [True, False, True]
     backend.clear()
     assert store.objects == {}
@@ -108,3 +109,19 @@ def test_an_error_is_a_miss(module: Any, scripted: ScriptedStore, store: DictSto
 def test_a_configuration_without_a_url_is_refused(module: Any) -> None:
     with pytest.raises(ValueError, match="url"):
         module.RailheadHiCache(types.SimpleNamespace(extra_config={}), None)
+
+
+def test_ranks_and_layouts_never_share_a_name(module: Any, scripted: ScriptedStore, store: DictStore) -> None:
+    first = config(scripted)
+    others = [types.SimpleNamespace(**{**vars(first), name: value})
+              for name, value in (("tp_rank", 1), ("pp_rank", 1), ("pp_size", 2), ("attn_cp_rank", 1))]
+    pool = FakePool(1)
+    pool.layout = "layer_first"
+    pools = [FakePool(1)] * (1 + len(others)) + [pool]
+    for each, its_pool in zip([first, *others, first], pools, strict=True):
+        backend = module.RailheadHiCache(each)
+        backend.register_mem_pool_host(its_pool)
+        assert backend.batch_exists(["page"]) == 0
+        assert backend.batch_set_v1(["page"], [0]) == [True]
+        backend.close()
+    assert len(store.objects) == 2 * len(pools)

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _AS_BLOCK = PutOptions(if_none_match=True)  # a block that is held moves no bytes
-_HELD_STATUS = (409, 412)
+_HELD_STATUS = 412  # of a condition; 409 may mean that another write won, and then nothing needs to be held
+_HELD_CODE = "ObjectAlreadyExists"
 _NO_ROOM = "SlowDown"  # for this put beside the others that are under way
 _THREADS = 4
 
@@ -99,7 +100,8 @@ class Queue:
             result = error
         with self._lock:
             self._results.append((number, result))
-            os.eventfd_write(self._event, 1)
+            if self._event >= 0:
+                os.eventfd_write(self._event, 1)
 
     def event_fd(self) -> int:
         """To be polled, and never read or closed."""
@@ -108,6 +110,8 @@ class Queue:
     def drain(self) -> list[tuple[int, Any]]:
         """What is done: each call's number, and its result or what it raised. Never waits."""
         with self._lock:
+            if self._event < 0:
+                raise ValueError("the queue is closed")
             with contextlib.suppress(BlockingIOError):
                 os.eventfd_read(self._event)
             done = list(self._results)
@@ -136,6 +140,7 @@ class KV:
         self._errors: Counter[str] = Counter()
         self._last_error = ""
         self._queue: Queue | None = None
+        self._closed = False
 
     def __enter__(self) -> KV:
         return self
@@ -147,6 +152,7 @@ class KV:
         """Ends what `submit_...` began, and gives back the registered memory. The client stays open."""
         with self._lock:
             queue, self._queue = self._queue, None
+            self._closed = True
         if queue is not None:
             queue.close()
         self._registered.close()
@@ -235,7 +241,7 @@ class KV:
     def _written(self, job: Put) -> Written:
         if job.error is None:
             return Written.STORED
-        if getattr(job.error, "status", 0) in _HELD_STATUS:
+        if getattr(job.error, "status", 0) == _HELD_STATUS or getattr(job.error, "code", "") == _HELD_CODE:
             return Written.EXISTS
         self._failed(job.error)
         return Written.REFUSED
@@ -289,6 +295,8 @@ class KV:
 
     def _own_queue(self) -> Queue:
         with self._lock:
+            if self._closed:
+                raise ValueError("the namespace is closed")
             if self._queue is None:
                 self._queue = Queue()
             return self._queue

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from railhead.client import Client
 from railhead.kv import Queue, Written
 
 _LOG = logging.getLogger(__name__)
+_MOST_SIZES = 1 << 16
 _KNOWN = ("url", "endpoint", "fabric", "region", "profile")
 
 
@@ -48,7 +50,7 @@ class RailheadL2Adapter(L2AdapterInterface):
         self._stores, self._lookups, self._loads = Queue(), Queue(), Queue()
         self._lock = threading.Lock()
         self._done: dict[int, dict[int, Any]] = {id(queue): {} for queue in (self._stores, self._lookups, self._loads)}
-        self._sizes: dict[Any, int] = {}  # of what was stored and not deleted
+        self._sizes: OrderedDict[Any, int] = OrderedDict()  # of what was stored last and not deleted
 
     # ---- Descriptors, one for each kind of task ----
 
@@ -73,6 +75,8 @@ class RailheadL2Adapter(L2AdapterInterface):
         with self._lock:
             new = [(key, size) for key, size in held if key not in self._sizes]
             self._sizes.update(new)
+            while len(self._sizes) > _MOST_SIZES:
+                self._sizes.popitem(last=False)  # the gateway evicts, and tells nobody
         if new:
             self._notify_keys_stored([key for key, _ in new], [size for _, size in new])
         moved = sum(len(window) for window, each in zip(windows, written, strict=True) if each is Written.STORED)

@@ -20,10 +20,19 @@ from railhead.kv import Written
 _KNOWN = ("endpoint", "fabric", "region", "profile")
 
 
+# Each has a share of a page of its own: a rank and how many there are. Versions know some of them.
+_RANKS = (("tp", "tp_rank", "tp_size"), ("pp", "pp_rank", "pp_size"), ("cp", "attn_cp_rank", "attn_cp_size"))
+
+
+def _rank(config: Any) -> str:
+    return "".join(f"{name}{getattr(config, rank, 0)}of{getattr(config, size, 1)}" for name, rank, size in _RANKS)
+
+
 class RailheadHiCache(HiCacheStorage):
     """
     Of the extra config: `url`, s3://BUCKET/PREFIX, and what the client takes of `endpoint`, `fabric`, `region` and `profile`. A
-    page is one object for each of its buffers, K and V apart, so that each is moved without a copy. Each rank has its own names.
+    page is one object for each of its buffers, K and V apart, so that each is moved without a copy. Each rank has its own names,
+    and so has each layout and type of element: bytes of one mean something else to another.
     """
 
     def __init__(self, storage_config: Any, kwargs: Any = None) -> None:
@@ -31,11 +40,13 @@ class RailheadHiCache(HiCacheStorage):
         if "url" not in extra:
             raise ValueError("the extra config of hicache-storage-backend has no url: s3://BUCKET/PREFIX")
         self._client = Client(**{name: extra[name] for name in _KNOWN if name in extra})
-        rank = f"tp{storage_config.tp_rank}of{storage_config.tp_size}"
-        self._blocks = self._client.kv(f"{extra['url'].rstrip('/')}/{storage_config.model_name}/{rank}/")
+        self._url = f"{extra['url'].rstrip('/')}/{storage_config.model_name}/{_rank(storage_config)}"
+        self._blocks = self._client.kv(f"{self._url}/")
 
     def register_mem_pool_host(self, mem_pool_host: Any) -> None:
         super().register_mem_pool_host(mem_pool_host)
+        self._blocks.close()
+        self._blocks = self._client.kv(f"{self._url}-{mem_pool_host.layout}-{mem_pool_host.dtype}/")
         buffers = mem_pool_host.kv_buffer
         for each in buffers if isinstance(buffers, (list, tuple)) else [buffers]:
             self._blocks.register(each.data_ptr(), each.numel() * each.element_size())
