@@ -91,6 +91,10 @@ static int parse(const char *json, struct rh_grant *grant, struct rh_error *erro
     if (rh_json_string(json, "session", id, sizeof id) != 0 || rh_unhex(grant->id, id, RH_ID_BYTES) != 0) {
         return rh_fail(error, "the gateway's session has no id");
     }
+    grant->max_operation = RAILHEAD_UPLOAD_PART; /* of gateways that do not say */
+    if (rh_json_number(json, "max_operation", &grant->max_operation) < 0) {
+        return rh_fail(error, "the gateway's max_operation is none");
+    }
     if (grant->fabric == RAILHEAD_VERBS) {
         return parse_verbs(json, grant, error);
     }

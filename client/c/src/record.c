@@ -98,11 +98,40 @@ static const char *range_mistake(const railhead_request *request) {
                ? NULL : "a range that ends before it begins, or beyond 2^63 - 1";
 }
 
-static const char *mistake(const railhead_request *request, const char *const texts[TEXTS]) {
+static bool is_of_keys(const railhead_request *request) {
+    return request->operation >= RAILHEAD_EXISTS && request->operation <= RAILHEAD_DELETE_PREFIX;
+}
+
+/* Of what has keys in place of one object. The gateway looks into the keys themselves. */
+static const char *keys_mistake(const railhead_request *request, const char *const texts[TEXTS]) {
+    if (!*texts[BUCKET]) {
+        return "no bucket";
+    }
+    if (request->buffer || request->offset || request->window) {
+        return "keys have no window";
+    }
+    if (*texts[VERSION_ID] || *texts[IF_MATCH] || *texts[UPLOAD_ID] || *texts[HEADERS] || request->part_number) {
+        return "a version id, if_match, upload id, part number or headers, but it is of many keys";
+    }
+    if (request->operation == RAILHEAD_DELETE_PREFIX) {
+        return request->keys || request->keys_bytes || request->keys_count || request->hash_bytes
+                   ? "keys, but all that begin with a prefix are meant" : NULL;
+    }
+    if (!request->keys || request->keys_bytes == 0 || request->keys_count == 0) {
+        return "no keys";
+    }
+    if (request->keys_count > UINT16_MAX || request->hash_bytes > UINT16_MAX) {
+        return "too many keys, or hashes that are too long";
+    }
+    return request->hash_bytes && request->keys_bytes != (uint64_t)request->keys_count * request->hash_bytes
+               ? "keys_bytes that are not keys_count hashes" : NULL;
+}
+
+static const char *object_mistake(const railhead_request *request, const char *const texts[TEXTS]) {
     const uint32_t operation = request->operation;
     const bool part = operation == RAILHEAD_UPLOAD_PART, writes = part || operation == RAILHEAD_PUT;
-    if (operation < RAILHEAD_GET || operation > RAILHEAD_UPLOAD_PART) {
-        return "an unknown operation";
+    if (request->keys || request->keys_bytes || request->keys_count || request->hash_bytes) {
+        return "keys are for EXISTS, PREFIX and DELETE";
     }
     if (!*texts[BUCKET] || !*texts[KEY]) {
         return "no bucket or no key";
@@ -122,8 +151,22 @@ static const char *mistake(const railhead_request *request, const char *const te
     if (!is_value(texts[IF_MATCH], texts[IF_MATCH] + strlen(texts[IF_MATCH]))) {
         return "an if_match with control characters";
     }
-    return are_headers(texts[HEADERS]) ? range_mistake(request)
-                                       : "headers must be \"name: value\\n\" each, in lower case and once";
+    return are_headers(texts[HEADERS]) ? NULL : "headers must be \"name: value\\n\" each, in lower case and once";
+}
+
+static const char *mistake(const railhead_request *request, const char *const texts[TEXTS]) {
+    if (request->operation < RAILHEAD_GET || request->operation > RAILHEAD_DELETE_PREFIX) {
+        return "an unknown operation";
+    }
+    const char *why = is_of_keys(request) ? keys_mistake(request, texts) : object_mistake(request, texts);
+    return why ? why : range_mistake(request);
+}
+
+static uint8_t *put_keys(uint8_t *at, const railhead_request *request) {
+    rh_put16(at, (uint16_t)request->keys_count);
+    rh_put16(at + 2, (uint16_t)request->hash_bytes);
+    memcpy(at + RH_KEYS_FIXED_BYTES, request->keys, request->keys_bytes);
+    return at + RH_KEYS_FIXED_BYTES + request->keys_bytes;
 }
 
 static void put_fixed(uint8_t *out, const railhead_request *request, uint32_t buffer_key, size_t record_bytes) {
@@ -156,6 +199,10 @@ int rh_request_encode(const railhead_request *request, uint32_t buffer_key, uint
     if (why) {
         return rh_fail(error, "%s", why);
     }
+    if (request->keys) { /* in the place of headers */
+        lengths[HEADERS] = RH_KEYS_FIXED_BYTES + (size_t)request->keys_bytes;
+        record_bytes += lengths[HEADERS];
+    }
     record_bytes = (record_bytes + 7) & ~(size_t)7;
     if (record_bytes > room) {
         return rh_fail(error, "the texts are too long for a message: %zu of %zu bytes", record_bytes, room);
@@ -165,6 +212,10 @@ int rh_request_encode(const railhead_request *request, uint32_t buffer_key, uint
     uint8_t *at = out + RH_REQUEST_FIXED_BYTES;
     for (int i = 0; i < TEXTS; i++) {
         rh_put16(out + 48 + 2 * i, (uint16_t)lengths[i]);
+        if (i == HEADERS && request->keys) {
+            at = put_keys(at, request);
+            break;
+        }
         memcpy(at, texts[i], lengths[i]);
         at += lengths[i];
     }

@@ -64,6 +64,10 @@ static void finish(struct rh_requests *requests, struct rh_request *request, int
     rh_requests_tell(requests);
 }
 
+void rh_requests_unsupported(struct rh_requests *requests, struct rh_request *request) {
+    finish(requests, request, RAILHEAD_NOT_SERVED, "unsupported");
+}
+
 static size_t put_requests(struct rh_requests *requests, uint8_t *message) {
     size_t at = RH_HEADER_BYTES;
     uint32_t slot = 0;

@@ -125,6 +125,7 @@ struct rh_session {
     long timeout_millis;
     uint32_t number;
     uint32_t keep_alive_millis;
+    uint32_t max_operation; /* the highest that the gateway knows */
     enum rh_state state;
     bool held;
     bool deaf;      /* what comes means nothing any more */
@@ -200,6 +201,8 @@ void rh_bounces_destroy(struct rh_bounces *bounces);
 /* All under the lock. */
 int rh_requests_init(struct rh_requests *requests, uint32_t max, size_t max_message, struct rh_error *error);
 void rh_requests_add(struct rh_requests *requests, struct rh_request *request);
+/* Completes what the gateway does not know, without sending it. */
+void rh_requests_unsupported(struct rh_requests *requests, struct rh_request *request);
 /* The next message there is to send, into `message`: its bytes, 0 for none. What it carries counts as sent. */
 size_t rh_requests_next(struct rh_requests *requests, uint8_t message[RH_MESSAGE_BYTES]);
 /* Takes answer records in: -1 where they are none, or answer nothing. */

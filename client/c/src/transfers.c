@@ -9,7 +9,7 @@ enum { MOST_AT_ONCE = INT32_MAX };
 
 static const char *window_mistake(const railhead_session *session, const railhead_request *request) {
     const railhead_buffer *buffer = request->buffer;
-    if (request->operation == RAILHEAD_HEAD) {
+    if (request->operation == RAILHEAD_HEAD || request->operation > RAILHEAD_UPLOAD_PART) {
         return NULL; /* its encoding looks */
     }
     if (!buffer || buffer->session != session) {
@@ -79,7 +79,8 @@ static int make_all(const railhead_session *session, const railhead_request *req
     return 0;
 }
 
-static void add_all(struct rh_requests *all, struct rh_request *first, uint64_t *ids) {
+/* What the gateway does not know would end the session: it is done at once. */
+static void add_all(struct rh_requests *all, struct rh_request *first, uint32_t max_operation, uint64_t *ids) {
     while (first) {
         struct rh_request *next = first->next;
         first->id = first->completion.id = ++all->last_id;
@@ -89,7 +90,11 @@ static void add_all(struct rh_requests *all, struct rh_request *first, uint64_t 
         if (ids) {
             *ids++ = first->id;
         }
-        rh_requests_add(all, first);
+        if (first->operation > max_operation) {
+            rh_requests_unsupported(all, first);
+        } else {
+            rh_requests_add(all, first);
+        }
         first = next;
     }
 }
@@ -108,7 +113,7 @@ RAILHEAD_PUBLIC int32_t railhead_submit(railhead_session *session, const railhea
     pthread_mutex_lock(&core->lock);
     bool open = core->state == RH_OPEN && !core->bye_due;
     if (open) {
-        add_all(&core->requests, first, ids);
+        add_all(&core->requests, first, core->max_operation, ids);
         rh_session_flush(core);
         rh_session_hurry(core, core->requests.next_deadline);
         if (core->requests.done.first) {

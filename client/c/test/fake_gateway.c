@@ -273,7 +273,7 @@ static void derive_key(struct fake_gateway *gateway, const char *request) {
 }
 
 static void grant(struct fake_gateway *gateway, int fd) {
-    char request[8192], id[2 * RH_ID_BYTES + 1], body[512], answer[1024];
+    char request[8192], id[2 * RH_ID_BYTES + 1], body[512], answer[1024], operations[32] = "";
     size_t held = 0;
     request[0] = 0;
     while (!strstr(request, "\r\n\r\n")) {
@@ -287,11 +287,14 @@ static void grant(struct fake_gateway *gateway, int fd) {
     CHECK(strncmp(request, line, strlen(line)) == 0, "%s", request);
     derive_key(gateway, request);
     rh_hex(id, gateway->grant.id, RH_ID_BYTES);
+    if (gateway->max_operation) {
+        snprintf(operations, sizeof operations, ",\"max_operation\":%u", gateway->max_operation);
+    }
     snprintf(body, sizeof body,
              gateway->verbs ? "{\"session\":\"%s\",\"fabric\":\"verbs\",\"addresses\":[\"192.0.2.1\",\"127.0.0.1\"],"
                               "\"port\":7471,\"path_mtu\":1024,\"max_requests\":%u,\"version\":1}"
-                            : "{\"session\":\"%s\",\"max_requests\":%u,\"fabric\":\"loopback\",\"socket\":\"%s\"}",
-             id, gateway->max_requests, gateway->grant.socket);
+                            : "{\"session\":\"%s\",\"max_requests\":%u,\"fabric\":\"loopback\",\"socket\":\"%s\"%s}",
+             id, gateway->max_requests, gateway->grant.socket, operations);
     int length = snprintf(answer, sizeof answer,
                           "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n%s", strlen(body), body);
     gateway->grants++;

@@ -57,6 +57,7 @@ struct fake_gateway {
     bool verbs;              /* its buffers are this process's own memory, as adapters reach it */
     uint32_t keep_alive_millis; /* 0: a minute */
     uint32_t max_requests;      /* 0: a few */
+    uint32_t max_operation;     /* 0: does not say, as gateways of before */
     uint32_t lie_at;         /* where WELCOME has the lie in place of what is true; 0: nowhere */
     uint32_t lie;
     atomic_int seen;         /* requests */

@@ -5,7 +5,7 @@
 #include "check.h"
 #include "fake_wire.h"
 
-enum { GET = 1, HEAD = 2, PUT = 3, UPLOAD_PART = 4 };
+enum { GET = 1, HEAD = 2, PUT = 3, UPLOAD_PART = 4, EXISTS = 5 };
 
 uint8_t fake_byte(uint64_t at) {
     return (uint8_t)(at * 2654435761u >> 13);
@@ -96,6 +96,26 @@ static bool put(struct fake_gateway *gateway, struct rh_wire *wire, const struct
     return answer(wire, record->id, 200, record->window, 0, "\"v2\"", "");
 }
 
+/* Of the keys every other one is held, from the first on. */
+static bool exists(struct rh_wire *wire, const struct record *record) {
+    struct rh_error error;
+    uint8_t out[512] = {0};
+    const uint8_t *keys = record->at + 64 + rh_get16(record->at + 48) + rh_get16(record->at + 50);
+    size_t count = rh_get16(keys), digits = 2 * ((count + 7) / 8);
+    char *line = (char *)out + 56;
+    int begun = sprintf(line, "x-railhead-keys: ");
+    memset(line + begun, '5', digits);
+    line[(size_t)begun + digits] = '\n';
+    size_t lines = (size_t)begun + digits + 1, bytes = (56 + lines + 7) & ~(size_t)7;
+    CHECK(bytes <= sizeof out, "%zu keys", count);
+    rh_put16(out, (uint16_t)bytes);
+    rh_put16(out + 2, 200);
+    rh_put32(out + 4, record->id);
+    rh_put64(out + 16, (count + 1) / 2);
+    rh_put16(out + 48, (uint16_t)lines);
+    return fake_send(wire, RH_ANSWERS, out, bytes, &error) == 0;
+}
+
 static bool serve(struct fake_gateway *gateway, struct rh_wire *wire, const struct record *record) {
     bool found = is_text(record, 0, FAKE_BUCKET) && is_text(record, 1, FAKE_OBJECT);
     switch (gateway->fault) {
@@ -110,6 +130,9 @@ static bool serve(struct fake_gateway *gateway, struct rh_wire *wire, const stru
             gateway->most = (int)gateway->held_count > gateway->most ? (int)gateway->held_count : gateway->most;
             return true;
         default: break;
+    }
+    if (record->operation == EXISTS) {
+        return exists(wire, record);
     }
     if (record->operation == PUT || record->operation == UPLOAD_PART) {
         return put(gateway, wire, record);

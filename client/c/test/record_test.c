@@ -66,6 +66,32 @@ static void answers_are_those_of_the_specification(void) {
     CHECK(memcmp(answer.text[2], "NoSuchKey", 9) == 0, "%.9s", answer.text[2]);
 }
 
+static void keys_are_those_of_the_specification(void) {
+    static const uint8_t hashes[] = {0x00, 0xff, 0x10, 0xa0, 0x01, 0x23, 0x45, 0x67};
+    uint8_t wanted[512], made[512];
+    size_t bytes = example("keys", wanted);
+    railhead_request exists = {.operation = RAILHEAD_EXISTS, .bucket = "kv-a", .key = "m@", .keys = hashes,
+                               .keys_bytes = sizeof hashes, .keys_count = 2, .hash_bytes = 4};
+    railhead_request delete = {.operation = RAILHEAD_DELETE, .bucket = "kv-a", .keys = "\1\0a\3\0b/c", .keys_bytes = 8,
+                               .keys_count = 2};
+    int first = rh_request_encode(&exists, 0, made + RH_HEADER_BYTES, 400, &error);
+    CHECK(first == 88, "%d: %s", first, error.text);
+    rh_request_number(made + RH_HEADER_BYTES, 3);
+    int second = rh_request_encode(&delete, 0, made + RH_HEADER_BYTES + first, 400, &error);
+    CHECK(second == 80, "%d: %s", second, error.text);
+    rh_request_number(made + RH_HEADER_BYTES + first, 4);
+    rh_message_begin(made, RH_REQUESTS, (size_t)(first + second));
+    CHECK(bytes == (size_t)(RH_HEADER_BYTES + first + second), "%zu bytes", bytes);
+    for (size_t i = 0; i < bytes; i++) {
+        CHECK(made[i] == wanted[i], "byte %zu: %02x, not %02x", i, made[i], wanted[i]);
+    }
+    static const uint8_t many[5000];
+    exists.keys = many;
+    exists.keys_bytes = sizeof many;
+    exists.keys_count = sizeof many / 4;
+    CHECK(rh_request_encode(&exists, 0, made, sizeof made, &error) < 0 && strstr(error.text, "too long"), "%s", error.text);
+}
+
 /* The gateway ends a session for any of these: they must not be sent. */
 static void malformed_requests_are_not_sent(void) {
     static const struct {
@@ -73,7 +99,19 @@ static void malformed_requests_are_not_sent(void) {
         const char *why;
     } cases[] = {
         {{.operation = 0, .bucket = "b", .key = "k"}, "operation"},
-        {{.operation = 5, .bucket = "b", .key = "k"}, "operation"},
+        {{.operation = 9, .bucket = "b", .key = "k"}, "operation"},
+        {{.operation = RAILHEAD_EXISTS, .bucket = "b", .key = "k"}, "no keys"},
+        {{.operation = RAILHEAD_EXISTS, .key = "k", .keys = "12", .keys_bytes = 2, .keys_count = 2, .hash_bytes = 1}, "no bucket"},
+        {{.operation = RAILHEAD_EXISTS, .bucket = "b", .keys = "12", .keys_bytes = 2, .keys_count = 3, .hash_bytes = 1}, "hashes"},
+        {{.operation = RAILHEAD_PREFIX, .bucket = "b", .keys = "12", .keys_bytes = 2, .keys_count = 2, .hash_bytes = 1,
+          .window = 1}, "window"},
+        {{.operation = RAILHEAD_DELETE, .bucket = "b", .keys = "12", .keys_bytes = 2, .keys_count = 2, .hash_bytes = 1,
+          .headers = "a: b\n"}, "headers"},
+        {{.operation = RAILHEAD_DELETE, .bucket = "b", .keys = "12", .keys_bytes = 2, .keys_count = 2, .hash_bytes = 1,
+          .flags = RAILHEAD_RANGE, .range_last = 1}, "range"},
+        {{.operation = RAILHEAD_DELETE, .bucket = "b", .keys = "1", .keys_bytes = 1, .keys_count = 65536}, "too many"},
+        {{.operation = RAILHEAD_DELETE_PREFIX, .bucket = "b", .keys = "1", .keys_bytes = 1, .keys_count = 1}, "prefix"},
+        {{.operation = RAILHEAD_GET, .bucket = "b", .key = "k", .keys = "1", .keys_bytes = 1, .keys_count = 1}, "keys"},
         {{.operation = RAILHEAD_GET, .key = "k"}, "no bucket"},
         {{.operation = RAILHEAD_GET, .bucket = "b", .key = ""}, "no key"},
         {{.operation = RAILHEAD_GET, .bucket = "b", .key = "\xc3"}, "UTF-8"},
@@ -150,6 +188,7 @@ static void malformed_answers_are_none(void) {
 int main(void) {
     malformed_answers_are_none();
     requests_are_those_of_the_specification();
+    keys_are_those_of_the_specification();
     answers_are_those_of_the_specification();
     malformed_requests_are_not_sent();
     return 0;

@@ -562,6 +562,42 @@ static void a_connection_has_its_time_with_its_http(void) {
     CHECK(railhead_connect(&options, &session) == RAILHEAD_TIMED_OUT, "%s", railhead_last_error());
 }
 
+static railhead_request exists(uint32_t count) {
+    static const uint8_t hashes[100 * 32];
+    return (railhead_request){.operation = RAILHEAD_EXISTS, .bucket = FAKE_BUCKET, .key = "m@", .keys = hashes,
+                              .keys_bytes = count * 32, .keys_count = count, .hash_bytes = 32};
+}
+
+static void many_keys_are_asked_for_at_once(void) {
+    struct site *site = calloc(1, sizeof *site);
+    site->gateway.max_operation = RAILHEAD_DELETE_PREFIX;
+    site->gateway.max_requests = 8;
+    fake_gateway_start(&site->gateway, "transfer_test.sock");
+    fake_gateway_start_http(&site->gateway);
+    connect_to(site, 10000);
+    railhead_completion done = only(site, exists(100));
+    CHECK(done.result == RAILHEAD_OK && done.object_bytes == 50 && done.bytes == 0, "%d: %s", done.result, done.code);
+    CHECK(strcmp(done.headers, "x-railhead-keys: 55555555555555555555555555\n") == 0, "%s", done.headers);
+    railhead_completions_free(&done, 1);
+    railhead_request wrong = exists(100);
+    wrong.keys_bytes--;
+    CHECK(railhead_submit(site->session, &wrong, 1, NULL) == RAILHEAD_ARGUMENT, "%s", railhead_last_error());
+    close_site(site);
+}
+
+/* It ends the session of who asks for what it does not know. */
+static void a_gateway_of_before_is_not_asked_for_keys(void) {
+    struct site *site = open_site(8, 10000);
+    railhead_completion done = only(site, exists(3));
+    CHECK(done.result == RAILHEAD_NOT_SERVED && strcmp(done.code, "unsupported") == 0, "%d: %s", done.result, done.code);
+    railhead_completions_free(&done, 1);
+    CHECK(site->gateway.seen == 0, "%d requests", site->gateway.seen);
+    done = only(site, get(site, 0, 0, 99));
+    CHECK(done.result == RAILHEAD_OK && done.bytes == 100, "%d: %s", done.result, done.code);
+    railhead_completions_free(&done, 1);
+    close_site(site);
+}
+
 static void every_result_has_words(void) {
     for (int32_t result = RAILHEAD_NOT_FLUSHED; result <= RAILHEAD_OK; result++) {
         CHECK(*railhead_result_text(result) && strcmp(railhead_result_text(result), railhead_result_text(1)) != 0, "%d",
@@ -596,6 +632,8 @@ int main(void) {
     a_program_may_bring_its_own_http();
     a_fabric_that_the_gateway_has_not_is_unavailable();
     a_connection_has_its_time_with_its_http();
+    many_keys_are_asked_for_at_once();
+    a_gateway_of_before_is_not_asked_for_keys();
     every_result_has_words();
     return 0;
 }

@@ -7,7 +7,7 @@ import random
 import shutil
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -54,11 +54,12 @@ class Rack:
         self.processes.await_answer(self.gateway, f"{self.health}/readyz", lambda status: status == 200)
 
 
-def start(folder: Path, processes: Any, gateway: dict[str, Any] | None = None, **rdma: Any) -> Rack:
+def start(folder: Path, processes: Any, gateway: dict[str, Any] | None = None, rules: Sequence[Any] = RULES,
+          **rdma: Any) -> Rack:
     keys = (KEYS.access_key, KEYS.secret_key)
     store = (rack.start_minio if rack.find_minio() else rack.start_s3proxy)(processes, keys)
     loopback = {"socket": str(folder / "loopback.sock"), "cross_memory": False, **rdma}
-    endpoint, health = rack.start_gateway(processes, store, {"python": keys}, rules=RULES, cache={"memory": "256MiB"},
+    endpoint, health = rack.start_gateway(processes, store, {"python": keys}, rules=list(rules), cache={"memory": "256MiB"},
                                           rdma={"loopback": loopback}, gateway=gateway or {})
     made = Rack(processes, folder, store, endpoint, health)
     with made.client(fabric="http") as client:

@@ -73,6 +73,7 @@ struct rh_grant {
     uint32_t port;
     uint32_t path_mtu;         /* the gateway's longest packet, in bytes */
     uint32_t max_requests;
+    uint32_t max_operation;    /* the highest code of a request that the gateway knows */
 };
 
 /* Asks for a session with a request signed by SigV4. */

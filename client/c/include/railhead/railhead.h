@@ -201,7 +201,15 @@ enum {
     RAILHEAD_GET = 1,
     RAILHEAD_HEAD = 2,
     RAILHEAD_PUT = 3,
-    RAILHEAD_UPLOAD_PART = 4
+    RAILHEAD_UPLOAD_PART = 4,
+    /*
+     * Of many cache-only objects, whose keys all begin with `key`. A gateway that knows none of these is RAILHEAD_NOT_SERVED, with
+     * the code "unsupported", as is a bucket that a store holds.
+     */
+    RAILHEAD_EXISTS = 5,        /* which of `keys` are held: bits in the completion's headers, their number in object_bytes */
+    RAILHEAD_PREFIX = 6,        /* how many of `keys` are held before the first that is not: in object_bytes */
+    RAILHEAD_DELETE = 7,        /* removes `keys`; bits for those that are gone, the number in object_bytes */
+    RAILHEAD_DELETE_PREFIX = 8  /* removes what begins with `key`, some at a time: their number in object_bytes, 0 at the end */
 };
 
 enum {
@@ -215,12 +223,12 @@ typedef struct railhead_request {
     uint32_t operation;
     uint32_t flags;
     const char *bucket;       /* bucket and key: not percent-encoded */
-    const char *key;
+    const char *key;          /* of EXISTS and those after it the keys' common beginning, which may be empty */
     const char *version_id;   /* GET and HEAD */
     const char *if_match;     /* an ETag with its quotes */
     const char *upload_id;    /* UPLOAD_PART */
     const char *headers;      /* PUT and UPLOAD_PART: "name: value\n" each, in lower case */
-    railhead_buffer *buffer;  /* not for HEAD */
+    railhead_buffer *buffer;  /* GET, PUT and UPLOAD_PART */
     uint64_t offset;          /* the window: where in the buffer, and how long. A GET fills at most the window; a PUT sends */
     uint64_t window;          /* all of it. A PUT's of 0 bytes is RAILHEAD_NOT_SERVED, "empty"; a GET's has 1 at least */
     uint64_t range_first;
@@ -228,7 +236,17 @@ typedef struct railhead_request {
     uint32_t part_number;     /* UPLOAD_PART, from 1 */
     uint32_t timeout_millis;  /* from railhead_submit on; 0: the session's request_timeout_millis */
     uint64_t user;            /* comes back in the completion */
-    uint64_t reserved[4];
+    /*
+     * EXISTS, PREFIX and DELETE: `keys_count` keys, 1024 at most, one behind the other, without `key` before them. With `hash_bytes`
+     * each is a hash of so many bytes (64 at most), and the object's key ends in its lower-case hexadecimal digits. With 0 each is a
+     * text behind its length, two bytes, the lower first.
+     */
+    const void *keys;
+    uint32_t keys_bytes;      /* of all of them: no more than a message holds */
+    uint32_t keys_count;
+    uint32_t hash_bytes;
+    uint32_t reserved_bits;
+    uint64_t reserved[1];
 } railhead_request;
 
 /*
@@ -271,7 +289,7 @@ typedef struct railhead_completion {
     int32_t result;
     uint32_t status;              /* the HTTP status; 0 where there was none */
     uint64_t bytes;               /* moved into or out of the window, at most its length */
-    uint64_t object_bytes;        /* the whole object's; after UPLOAD_PART the part's */
+    uint64_t object_bytes;        /* the whole object's; after UPLOAD_PART the part's; after EXISTS and those behind it a number */
     uint64_t first_byte;          /* of GET: where in the object the window's first byte lies */
     uint64_t last_modified_millis; /* of GET and HEAD: since 1970; 0 if unknown */
     uint32_t cache;
@@ -280,7 +298,9 @@ typedef struct railhead_completion {
     const char *version_id;
     const char *code;             /* of an error: S3's, or the word for RAILHEAD_NOT_SERVED and RAILHEAD_ENDED */
     const char *message;
-    const char *headers;          /* of HEAD, PUT and UPLOAD_PART: "name: value\n" each; of an error the gateway's
+    const char *headers;          /* of HEAD, PUT and UPLOAD_PART: "name: value\n" each; of EXISTS and DELETE
+                                     "x-railhead-keys: DIGITS\n", hexadecimal: the first key is the lowest bit of the first
+                                     byte; of an error the gateway's
                                      "x-railhead-request-id: NAME\n", by which its logs know the request */
     void *owned;                  /* the library's */
 } railhead_completion;

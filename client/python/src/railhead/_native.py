@@ -37,6 +37,10 @@ GET = 1
 HEAD = 2
 PUT = 3
 UPLOAD_PART = 4
+EXISTS = 5
+PREFIX = 6
+DELETE = 7
+DELETE_PREFIX = 8
 
 RANGE = 1
 
@@ -70,7 +74,8 @@ class Request(ctypes.Structure):
                 ("version_id", c_char_p), ("if_match", c_char_p), ("upload_id", c_char_p), ("headers", c_char_p),
                 ("buffer", c_void_p), ("offset", c_uint64), ("window", c_uint64), ("range_first", c_uint64),
                 ("range_last", c_uint64), ("part_number", c_uint32), ("timeout_millis", c_uint32), ("user", c_uint64),
-                ("reserved", c_uint64 * 4)]
+                ("keys", c_char_p), ("keys_bytes", c_uint32), ("keys_count", c_uint32), ("hash_bytes", c_uint32),
+                ("reserved_bits", c_uint32), ("reserved", c_uint64 * 1)]
 
 
 class Completion(ctypes.Structure):

@@ -25,6 +25,8 @@ from railhead._whole import Got
 if TYPE_CHECKING:
     import numpy as np
 
+    from railhead.kv import KV
+
 Result = TypeVar("Result")
 Reads = Iterable[Read | tuple[str, Any]]
 
@@ -245,6 +247,14 @@ class Client:
             yield
         finally:
             paths.remove(region)
+
+    # ---- Blocks of a cache ----
+
+    def kv(self, url: str) -> KV:
+        """A namespace of cache-only blocks, whose keys come behind the URL: s3://BUCKET/PREFIX."""
+        from railhead.kv import KV
+
+        return KV(self, url)
 
     # ---- What is told ----
 

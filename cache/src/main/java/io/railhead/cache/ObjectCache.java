@@ -113,17 +113,19 @@ public final class ObjectCache implements AutoCloseable {
         this.lower = below == null
                 ? null
                 : new LowerTier(below.disk(), writes, below.storeOf(), memory.pageBytes());
-        this.index = new PageIndex(memory, config, pins, lower);
+        this.sweeper = oneThread("sweeper");
+        this.index = new PageIndex(memory, config, pins, lower, nanoClock, sweeper);
         this.objects = Caffeine.newBuilder()
                 .executor(Runnable::run)
                 .maximumSize(config.metadataEntries())
                 .build();
         this.table = new FillTable(memory, index, writes, config.runBytes(),
                 this::heldAs, this::forget, lower);
-        this.sweeper = oneThread("sweeper");
         this.lowerSweeper = oneThread("lower-sweeper");
         timer.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
         Future<?> _ = timer.scheduleAtFixedRate(memory::tick, 1, 1, TimeUnit.SECONDS);
+        Future<?> _ = timer.scheduleAtFixedRate(
+                () -> sweeper.execute(index.cacheOnly()::sweep), 1, 1, TimeUnit.SECONDS);
         this.scrubber = Scrubber.every(index, config.verification(), timer);
         this.clock = new MemoryWait.Clock(nanoClock, timer, config.shortageWait().toNanos());
         this.control = new CacheControl(this, table, index, pins);
@@ -181,14 +183,23 @@ public final class ObjectCache implements AutoCloseable {
     void forEachKnown(Consumer<ObjectId> visitor) {
         objects.asMap().keySet().forEach(visitor);
         flights.keySet().forEach(visitor);
+        cacheOnly().ids().forEach(visitor);
     }
 
     public @Nullable ObjectMetadata find(ObjectId id) {
-        return objects.getIfPresent(id);
+        return CacheOnlyObjects.owns(id) ? cacheOnly().find(id) : objects.getIfPresent(id);
+    }
+
+    /** Returns the objects that no store has. */
+    public CacheOnlyObjects cacheOnly() {
+        return index.cacheOnly();
     }
 
     /** Returns the cached instance of a version, so that pages share it. */
     private ObjectVersion heldAs(ObjectVersion version) {
+        if (CacheOnlyObjects.owns(version.object())) {
+            return version;
+        }
         ObjectMetadata held = objects.policy().getIfPresentQuietly(version.object());
         return held != null && held.version().equals(version) ? held.version() : version;
     }
@@ -271,6 +282,10 @@ public final class ObjectCache implements AutoCloseable {
     }
 
     private void evict(ObjectId id, EvictionCause cause) {
+        if (CacheOnlyObjects.owns(id)) {
+            cacheOnly().evict(id, cause);
+            return;
+        }
         ObjectMetadata held = objects.asMap().remove(id);
         if (held != null) {
             removeAll(held.version(), cause);
@@ -354,15 +369,19 @@ public final class ObjectCache implements AutoCloseable {
                 NULL_VERSION), cause);
     }
 
+    /** Returns the most bytes of all uploads together; a longer one never finds room. */
+    public long mostStagedBytes() {
+        MemoryStats stats = memory.stats();
+        return (stats.capacityBytes() - stats.reserveBytes()) / STAGED_PART;
+    }
+
     /**
      * Returns memory for a copy of an upload's bytes; null if there is none.
      *
      * @param tenant the owner of the pages
      */
     public @Nullable StagedUpload tryStage(long sizeBytes, String tenant) {
-        MemoryStats stats = memory.stats();
-        long most = (stats.capacityBytes() - stats.reserveBytes()) / STAGED_PART;
-        if (stagedBytes.addAndGet(sizeBytes) > most) {
+        if (stagedBytes.addAndGet(sizeBytes) > mostStagedBytes()) {
             stagedBytes.addAndGet(-sizeBytes);
             return null;
         }

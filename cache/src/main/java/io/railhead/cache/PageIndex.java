@@ -12,6 +12,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.Executor;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +40,7 @@ final class PageIndex {
     private final EvictionCounts evictionCounts = new EvictionCounts();
     private final CorruptPages corrupt = new CorruptPages();
     private final TenantPartitions tenantPartitions;
+    private final CacheOnlyObjects cacheOnly;
     private final ConcurrentMap<PageKey, PinnedPage> pinned = new ConcurrentHashMap<>();
     private final Object maximumLock = new Object();
     private volatile long runsPinned;
@@ -46,11 +49,16 @@ final class PageIndex {
     private record PinnedPage(Page page, TenantPartition share) {}
 
     PageIndex(PageMemory memory, CacheConfig config, Pins pins) {
-        this(memory, config, pins, null);
+        this(memory, config, pins, null, System::nanoTime, Runnable::run);
     }
 
-    /** @param lower takes pages that a policy gives up; null if nobody does */
-    PageIndex(PageMemory memory, CacheConfig config, Pins pins, @Nullable LowerTier lower) {
+    /**
+     * @param lower takes pages that a policy gives up; null if nobody does
+     * @param nanoClock the cache's clock
+     * @param comparing runs what takes an event loop too long
+     */
+    PageIndex(PageMemory memory, CacheConfig config, Pins pins, @Nullable LowerTier lower,
+            LongSupplier nanoClock, Executor comparing) {
         this.memory = memory;
         this.pageBytes = memory.pageBytes();
         this.runBytes = config.runBytes();
@@ -58,6 +66,9 @@ final class PageIndex {
         this.verifying = config.verification().beforeReads();
         this.tenantPartitions = new TenantPartitions(config.tenants(), runBytes, evictionCounts,
                 lower);
+        this.cacheOnly = new CacheOnlyObjects(tenantPartitions, pins, evictionCounts, nanoClock,
+                config.metadataEntries(), comparing);
+        tenantPartitions.ownedBy(cacheOnly);
         memory.onGrowth(this::limit);
         limit();
     }
@@ -98,6 +109,9 @@ final class PageIndex {
     /** Returns a page without counting a use. */
     @Nullable
     Page peek(PageKey key) {
+        if (CacheOnlyObjects.owns(key.version().object())) {
+            return cacheOnly.page(key);
+        }
         Page page = tenantPartitions.peek(key);
         return page == null ? pinned(key) : page;
     }
@@ -117,7 +131,9 @@ final class PageIndex {
      */
     @Nullable
     Page get(PageKey key, int from) {
-        Page page = tenantPartitions.get(key, from);
+        Page page = CacheOnlyObjects.owns(key.version().object())
+                ? cacheOnly.page(key)
+                : tenantPartitions.get(key, from);
         if (page == null) {
             page = pinned(key);
         }
@@ -155,6 +171,7 @@ final class PageIndex {
             keys.add(tenantPartition.keys());
             keys.add(tenantPartition.unreadKeys());
         }
+        keys.add(cacheOnly.pageKeys());
         return keys;
     }
 
@@ -254,6 +271,10 @@ final class PageIndex {
     }
 
     void remove(PageKey key, EvictionCause cause) {
+        if (CacheOnlyObjects.owns(key.version().object())) {
+            cacheOnly.remove(key, cause);
+            return;
+        }
         pinned.compute(key, (same, page) -> {
             discard(same, page, cause);
             return null;
@@ -373,6 +394,11 @@ final class PageIndex {
             tenantPartition.clear();
         }
         pinned.keySet().forEach(key -> remove(key, EvictionCause.INVALIDATED));
+        cacheOnly.clear();
+    }
+
+    CacheOnlyObjects cacheOnly() {
+        return cacheOnly;
     }
 
     /** Performs pending evictions at once. */
@@ -398,7 +424,7 @@ final class PageIndex {
     }
 
     long size() {
-        long size = pinned.size();
+        long size = pinned.size() + cacheOnly.pageCount();
         for (TenantPartition tenantPartition : tenantPartitions.all()) {
             size += tenantPartition.size();
         }

@@ -84,6 +84,22 @@ public final class StagedUpload implements AutoCloseable {
         close();
     }
 
+    String tenant() {
+        return tenant;
+    }
+
+    /** Publishes all pages of a whole upload, and passes them on to a caller that keeps them. */
+    List<Page> takePublished() {
+        List<Page> taken = List.copyOf(pages);
+        taken.forEach(page -> {
+            page.fetchedFor(tenant);
+            page.publish();
+        });
+        pages.clear();
+        close();
+        return taken;
+    }
+
     /** Drops the unpublished pages; a second call does nothing. */
     @Override
     public void close() {

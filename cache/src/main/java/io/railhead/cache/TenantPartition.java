@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
 final class TenantPartition {
     /** Less than half of the room that {@link PageIndex} reserves for fills. */
     private static final int UNREAD_PART = 32;
+    /** The part of the maximum that cached pages may take from cache-only objects. */
+    private static final int PAGES_PART = 8;
     /** Twice what a fill needs is evicted for it, so that the next one finds memory. */
     static final int FILL_PART = 2;
 
@@ -32,12 +34,16 @@ final class TenantPartition {
     private final Policy<PageKey, Page> policy;
     private final Policy.Eviction<PageKey, Page> eviction;
     private final PrefetchBuffer unread;
+    private final CacheOnlyShare cacheOnly = new CacheOnlyShare();
     /** Pages that are being removed without being condemned. */
     private final Set<Page> moving = ConcurrentHashMap.newKeySet();
     /** Pages that move to the unread ones without being condemned. */
     private final Set<Page> spared = ConcurrentHashMap.newKeySet();
     private final @Nullable LowerTier lower;
     private volatile long maximum;
+    private volatile @Nullable CacheOnlyObjects owner;
+    /** The part of the maximum that cache-only objects have, in whole steps. */
+    private long cacheOnlySteps;
 
     /**
      * @param evictionCounts counts pages that are condemned here
@@ -126,12 +132,67 @@ final class TenantPartition {
     /** Sets the maximum and evicts the excess. One thread at a time. */
     void setMaximum(long newMaximum) {
         maximum = newMaximum;
-        eviction.setMaximum(newMaximum);
+        eviction.setMaximum(pagesMaximum());
         unread.limit(unreadBytes());
+        trimCacheOnly();
     }
 
-    /** Counts a page that the next {@link #put} brings. */
-    void announce(int pageBytes) {
+    private long pagesMaximum() {
+        return Math.max(maximum / PAGES_PART, maximum - cacheOnlySteps);
+    }
+
+    /** Evicts the cache-only objects above their limit. */
+    void trimCacheOnly() {
+        long excess = cacheOnly.bytes() - cacheOnlyLimit(pageBytes());
+        evictCacheOnly(excess, maximum == rule.quotaBytes()
+                ? EvictionCause.QUOTA
+                : EvictionCause.PRESSURE);
+    }
+
+    private void evictCacheOnly(long wanted, EvictionCause cause) {
+        CacheOnlyObjects objects = owner;
+        if (wanted > 0 && objects != null) {
+            objects.evictOldest(this, wanted, cause);
+        }
+    }
+
+    /** Sets who evicts cache-only objects from here; before any is put. */
+    void ownedBy(CacheOnlyObjects objects) {
+        owner = objects;
+    }
+
+    /** Returns the cache-only objects here, whose bytes count in {@link #bytes} too. */
+    CacheOnlyShare cacheOnly() {
+        return cacheOnly;
+    }
+
+    /** Returns the bytes of cached pages. */
+    long pageBytes() {
+        return Math.max(0, bytes() - cacheOnly.bytes());
+    }
+
+    /**
+     * Returns the most bytes of cache-only objects: all but what cached pages have, of which a part
+     * is safe from them.
+     */
+    long cacheOnlyLimit(long pageBytes) {
+        return maximum - Math.min(maximum / PAGES_PART, pageBytes);
+    }
+
+    /**
+     * Leaves to cached pages what cache-only objects do not need, in steps, since the policy visits
+     * its pages at each change. One thread at a time, as {@link #setMaximum}.
+     */
+    void follow(long stepBytes) {
+        long steps = Math.ceilDiv(cacheOnly.bytes(), stepBytes) * stepBytes;
+        if (steps != cacheOnlySteps) {
+            cacheOnlySteps = steps;
+            eviction.setMaximum(pagesMaximum());
+        }
+    }
+
+    /** Counts bytes that the next {@link #put} brings; negative for a cache-only object's end. */
+    void announce(long pageBytes) {
         bytes.addAndGet(pageBytes);
     }
 
@@ -213,6 +274,7 @@ final class TenantPartition {
                 progress |= freed.now + freed.later > 0;
             }
         }
+        evictCacheOnly(Math.max(missing, missingNow), EvictionCause.PRESSURE);
     }
 
     /** The bytes of an eviction. */

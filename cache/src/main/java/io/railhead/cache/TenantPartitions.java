@@ -7,6 +7,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -109,9 +110,58 @@ final class TenantPartitions {
     void put(TenantPartition tenantPartition, PageKey key, Page ownedPage) {
         announce(tenantPartition, ownedPage.slotBytes());
         tenantPartition.put(key, ownedPage);
+        tenantPartition.trimCacheOnly();
     }
 
-    private void announce(TenantPartition tenantPartition, int bytes) {
+    /** Sets who evicts cache-only objects; before any is put. */
+    void ownedBy(CacheOnlyObjects objects) {
+        for (TenantPartition tenantPartition : all) {
+            tenantPartition.ownedBy(objects);
+        }
+    }
+
+    /**
+     * Reserves room for a cache-only object, whose partition grows as for a page. Its oldest
+     * objects are evicted if that is not enough.
+     *
+     * @param isKept whether an object must not be evicted
+     * @return false, with nothing changed, if too few may go
+     */
+    boolean tryReserve(TenantPartition tenantPartition, long bytes, CacheOnlyObjects objects,
+            Predicate<CacheOnlyObject> isKept) {
+        List<CacheOnlyObject> oldest;
+        synchronized (this) {
+            long pageBytes = tenantPartition.pageBytes();
+            announce(tenantPartition, bytes);
+            oldest = tenantPartition.cacheOnly()
+                    .tryReserve(bytes, tenantPartition.cacheOnlyLimit(pageBytes), isKept);
+            if (oldest == null) {
+                tenantPartition.announce(-bytes);
+                return false;
+            }
+            tenantPartition.follow(stepBytes);
+        }
+        EvictionCause cause = tenantPartition.maximum() == tenantPartition.quotaBytes()
+                ? EvictionCause.QUOTA
+                : EvictionCause.PRESSURE;
+        oldest.forEach(object -> objects.evict(object, cause));
+        return true;
+    }
+
+    /** Gives up a reservation. */
+    void release(TenantPartition tenantPartition, long bytes) {
+        tenantPartition.cacheOnly().release(bytes);
+        tenantPartition.announce(-bytes);
+    }
+
+    /** Leaves to cached pages what cache-only objects do not need any more. */
+    synchronized void follow() {
+        for (TenantPartition tenantPartition : all) {
+            tenantPartition.follow(stepBytes);
+        }
+    }
+
+    private void announce(TenantPartition tenantPartition, long bytes) {
         if (all.length == 1) {
             tenantPartition.announce(bytes);
             return;

@@ -39,6 +39,7 @@ import io.railhead.gateway.config.FileWatch;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.GatewayConfig.AuthMode;
 import io.railhead.gateway.config.ListenAddress;
+import io.railhead.gateway.config.Rules;
 import io.railhead.gateway.delivery.RdmaDeadlines;
 import io.railhead.gateway.events.EventEndpoint;
 import io.railhead.gateway.events.EventToken;
@@ -62,6 +63,8 @@ import io.railhead.gateway.metrics.FabricCollector;
 import io.railhead.gateway.metrics.Metrics;
 import io.railhead.gateway.metrics.NicCollector;
 import io.railhead.gateway.metrics.StateCollector;
+import io.railhead.gateway.object.cacheonly.CacheOnlyCheck;
+import io.railhead.gateway.object.cacheonly.CacheOnlyStore;
 import io.railhead.gateway.object.read.ReadServices;
 import io.railhead.gateway.relay.Relay;
 import io.railhead.gateway.request.Routes;
@@ -80,7 +83,9 @@ import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.internal.VertxInternal;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -89,6 +94,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -128,6 +134,7 @@ public final class Gateway implements AutoCloseable, Readiness {
     /** Null without a disk tier. */
     private @Nullable DiskTier disks;
     private final ObjectCache cache;
+    private final CacheOnlyStore cacheOnly;
     private final Tracing tracing;
     private final Routes routes;
     private final Reload reload;
@@ -167,6 +174,8 @@ public final class Gateway implements AutoCloseable, Readiness {
             Fabrics fabrics = opening.fabrics();
             memory = openMemory(fabrics);
             cache = openCache(nanoClock);
+            cacheOnly = new CacheOnlyStore(cache, nanoClock, InstantSource.system(),
+                    new SecureRandom().nextLong());
             OpenStores openStores = opened(new OpenStores(metrics.backendSeconds));
             routes = openRoutes(openStores);
             metrics.register(new StateCollector(memory, cache, routes::backends));
@@ -203,7 +212,10 @@ public final class Gateway implements AutoCloseable, Readiness {
                     .tracedWhile(tracing::isOn);
             reload = new Reload(config, new Reload.Parts(openStores, routes, requests, admission,
                     connections, tracing, metrics.usage, nanoClock,
-                    fresh -> fresh.forEach(store -> probe(store, credentials.anyAtStore()))));
+                    fresh -> {
+                        fresh.forEach(store -> probe(store, credentials.anyAtStore()));
+                        checkCacheOnly(credentials.anyAtStore());
+                    }));
             files.openTls(config.gateway(), vertx, listener).ifPresent(this::opened);
             admin = config.admin().enabled()
                     ? openAdmin(status(fabrics, connections, credentials), credentials, reads,
@@ -224,6 +236,7 @@ public final class Gateway implements AutoCloseable, Readiness {
             throw e;
         }
         CompletionStage<?> probed = probeBackends(credentials.anyAtStore());
+        checkCacheOnly(credentials.anyAtStore());
         serving = true;
         // In the background: nothing waits for this memory, and the start needs every core.
         probed.whenComplete((_, _) -> memory.takeRest());
@@ -317,7 +330,8 @@ public final class Gateway implements AutoCloseable, Readiness {
     private Routes openRoutes(OpenStores openStores) {
         OpenStores.Change first = openStores.open(config.backends());
         first.eventLoops().forEach(eventLoops::add);
-        Routes opened = new Routes(new Routes.Table(config.rules(), first.placed()), metrics.usage);
+        Routes opened = new Routes(new Routes.Table(config.rules(), first.placed()), metrics.usage,
+                cacheOnly);
         first.done();
         return opened;
     }
@@ -432,6 +446,34 @@ public final class Gateway implements AutoCloseable, Readiness {
         return backend.probe(store.probeBucket(), caller)
                 .whenComplete((found, failure) -> LOG.info("backend {}: {}", backend.name(),
                         failure == null ? found : "not probed: " + failure.getMessage()));
+    }
+
+    /**
+     * Looks in the background for buckets of stores that a rule makes cache-only: the rule must not
+     * be used for them. Objects of buckets that no rule makes cache-only any more are dropped.
+     */
+    private void checkCacheOnly(@Nullable Caller caller) {
+        Rules rules = routes.table().rules();
+        cacheOnly.keepOnly(rules::mayBeCacheOnly);
+        if (!rules.haveCacheOnly() || caller == null) {
+            cacheOnly.refuse(Set.of());
+            return;
+        }
+        Set<String> refused = ConcurrentHashMap.newKeySet();
+        CompletableFuture<?> _ = CompletableFuture.allOf(routes.backends()
+                .stream()
+                .map(store -> CacheOnlyCheck.bucketsOf(store, caller)
+                        .thenAccept(buckets -> buckets.stream()
+                                .filter(rules::mayBeCacheOnly)
+                                .forEach(bucket -> {
+                                    LOG.error("store {} has the bucket {}: it is not served, since"
+                                            + " a rule says durability: none", store.name(),
+                                            bucket);
+                                    refused.add(bucket);
+                                }))
+                        .toCompletableFuture())
+                .toArray(CompletableFuture[]::new))
+                .whenComplete((_, _) -> cacheOnly.refuse(refused));
     }
 
     /** Reads the file again when it changes, until this is closed. */

@@ -214,6 +214,31 @@ public final class Page implements SlotUse {
         return (int) crc.getValue();
     }
 
+    /**
+     * Returns whether another published page has the same bytes; false too if one of them was
+     * freed. Reads all bytes of both, unless their checksums differ.
+     */
+    public boolean hasBytesOf(Page other) {
+        if (length != other.length || !tryHold()) {
+            return false;
+        }
+        try {
+            return other.tryHold() && sameBytesAsHeld(other);
+        } finally {
+            release();
+        }
+    }
+
+    private boolean sameBytesAsHeld(Page other) {
+        try {
+            boolean summed = written == null && other.written == null;
+            return (!summed || checksum == other.checksum)
+                    && EqualBytes.in(cut(0, length), other.cut(0, length));
+        } finally {
+            other.release();
+        }
+    }
+
     /** Adds all bytes to a checksum. The caller must hold the page. */
     public void addTo(Checksum sum) {
         for (MemorySegment each : cut(0, length)) {

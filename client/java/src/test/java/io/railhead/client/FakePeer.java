@@ -156,6 +156,8 @@ final class FakePeer implements FabricConnector.Peer {
                                 : request.window(),
                         "\"stored\"", "", Map.of());
             }
+            case EXISTS, PREFIX, DELETE, DELETE_PREFIX -> Answer.declined(request.id(),
+                    "unsupported");
         };
     }
 

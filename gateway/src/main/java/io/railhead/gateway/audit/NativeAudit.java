@@ -28,7 +28,11 @@ public record NativeAudit(ClientSession session, RequestSource asker, RequestOpe
     }
 
     private int activity() {
-        return operation.isWrite() ? Activity.CREATE : Activity.READ;
+        return switch (operation) {
+            case PUT, UPLOAD_PART -> Activity.CREATE;
+            case DELETE, DELETE_PREFIX -> Activity.DELETE;
+            case GET, HEAD, EXISTS, PREFIX -> Activity.READ;
+        };
     }
 
     private AuditEvent described(AuditEvent event) {

@@ -79,22 +79,25 @@ public final class AccessControl {
      * read an empty version id as the current version, so both are checked.
      */
     public boolean allowsDeletion(S3Request request, Deletion deletion) {
-        if (decidesNothingFor(request.asker())) {
+        return allowsDeletion(request.asker(), String.valueOf(request.address().bucket()),
+                deletion);
+    }
+
+    /** Returns whether the policy allows deleting one object of a bucket. */
+    public boolean allowsDeletion(RequestSource asker, String bucket, Deletion deletion) {
+        if (decidesNothingFor(asker)) {
             return true;
         }
         String versionId = deletion.versionId();
         boolean ofCurrent = versionId == null || versionId.isEmpty();
-        boolean allowed = (!ofCurrent || allows(request, deletion, S3Action.DELETE_OBJECT))
-                && (versionId == null
-                        || allows(request, deletion, S3Action.DELETE_OBJECT_VERSION));
+        String key = deletion.key();
+        boolean allowed = (!ofCurrent
+                || allows(asker, Access.toObject(S3Action.DELETE_OBJECT, bucket, key)))
+                && (versionId == null || allows(asker,
+                        Access.toObject(S3Action.DELETE_OBJECT_VERSION, bucket, key)));
         decided((ofCurrent ? S3Action.DELETE_OBJECT : S3Action.DELETE_OBJECT_VERSION).policyName(),
                 allowed);
         return allowed;
-    }
-
-    private boolean allows(S3Request request, Deletion deletion, S3Action action) {
-        return allows(request.asker(), Access.toObject(action,
-                String.valueOf(request.address().bucket()), deletion.key()));
     }
 
     /**

@@ -40,6 +40,7 @@ final class ChannelCounts {
         DELIVERED,
         STORED,
         DESCRIBED,
+        REMOVED,
         /** Declined by the gateway; the client falls back to HTTP. */
         DECLINED,
         CANCELLED,
@@ -68,7 +69,7 @@ final class ChannelCounts {
 
     void ended(String bucket, RequestOperation operation, Outcome outcome) {
         switch (outcome) {
-            case DELIVERED, STORED, DESCRIBED -> metrics.buckets.succeeded(bucket);
+            case DELIVERED, STORED, DESCRIBED, REMOVED -> metrics.buckets.succeeded(bucket);
             case CANCELLED, FAILED, LOST -> metrics.buckets.failed(bucket);
             // The client's retry over HTTP is counted there.
             case DECLINED -> {

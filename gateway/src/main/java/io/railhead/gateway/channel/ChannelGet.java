@@ -14,6 +14,7 @@ import io.railhead.gateway.object.read.Destination;
 import io.railhead.gateway.object.read.ObjectRead;
 import io.railhead.gateway.object.read.RdmaGet;
 import io.railhead.gateway.relay.StoreAnswers;
+import io.railhead.gateway.relay.StoreErrors;
 import io.railhead.gateway.request.ResponseSink;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.S3Error;
@@ -97,7 +98,10 @@ record ChannelGet(ChannelExchange exchange, S3Request request,
                 .send(new BackendRequest("GET", request.objectTarget(), headers.build(),
                         new Payload.Empty(), request.caller(), null))
                 .whenComplete(StoreAnswers.to(exchange, (answer, failure) -> {
-                    if (failure != null) {
+                    S3Refusal ours = failure == null ? null : StoreErrors.ofCache(failure);
+                    if (ours != null) {
+                        exchange.fail(ours);
+                    } else if (failure != null) {
                         exchange.decline("store");
                     } else {
                         refused(answer);

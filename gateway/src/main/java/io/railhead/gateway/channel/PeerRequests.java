@@ -7,16 +7,19 @@ import io.railhead.gateway.admission.TenantInFlight;
 import io.railhead.gateway.channel.ChannelCounts.Outcome;
 import io.railhead.gateway.identity.Identity;
 import io.railhead.gateway.identity.Principal;
+import io.railhead.gateway.object.cacheonly.CacheOnlyKeys;
 import io.railhead.gateway.object.read.ObjectRead;
 import io.railhead.gateway.object.read.ReadRules;
 import io.railhead.gateway.object.write.RdmaPut;
 import io.railhead.gateway.rdma.RdmaErrors;
 import io.railhead.gateway.request.Address;
 import io.railhead.gateway.request.RequestSource;
+import io.railhead.gateway.request.Route;
 import io.railhead.gateway.request.S3Request;
 import io.railhead.gateway.s3.Guard;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
+import io.railhead.gateway.s3.sigv4.Authentication;
 import io.railhead.protocol.channel.Answer;
 import io.railhead.protocol.channel.Request;
 import io.railhead.protocol.channel.RequestOperation;
@@ -92,6 +95,10 @@ final class PeerRequests {
     /** Serves a request. Hits are not counted as in flight: the session's credits bound them. */
     private void serve(RequestView request) {
         services.admission().pass(tenantInFlight);
+        if (request.operation().isOfKeys()) {
+            serveKeys(request);
+            return;
+        }
         boolean moves = request.operation() != RequestOperation.HEAD;
         String unusable = moves ? unusable(request) : null;
         CachedRoute known = unusable == null ? know(request) : null;
@@ -108,6 +115,32 @@ final class PeerRequests {
         } else {
             move(request, known);
         }
+    }
+
+    /** Serves a request of many keys at once: nothing that it needs is anywhere else. */
+    private void serveKeys(RequestView request) {
+        long arrivedAtNanos = System.nanoTime();
+        String bucket = request.bucket();
+        if (!Address.isBucketName(bucket)) {
+            throw new S3Refusal(S3Error.INVALID_BUCKET_NAME);
+        }
+        Route route = services.routes()
+                .route(new Authentication.Proven(caller.principal(), caller.key()),
+                        Address.ofObject(bucket, request.key()));
+        if (!route.rule().isCacheOnly() || !route.rule().rdma()) {
+            decline(request, route.rule().isCacheOnly() ? "rule" : "unsupported");
+            return;
+        }
+        CacheOnlyKeys keys = new CacheOnlyKeys(services.reads().cache().cacheOnly(),
+                services.access(), requestSource, route, bucket);
+        Answer answer = new ChannelKeys(keys).answer(request);
+        boolean removes = request.operation().isRemoval();
+        long nanos = System.nanoTime() - arrivedAtNanos;
+        services.reads().metrics().usage.ended(requestSource.tenant(), bucket,
+                removes ? Kind.FREE : Kind.READ, nanos);
+        counts.took(request.operation(), nanos);
+        counts.ended(bucket, request.operation(), removes ? Outcome.REMOVED : Outcome.DESCRIBED);
+        answer(request, answer);
     }
 
     private void move(RequestView request, CachedRoute known) {
@@ -234,6 +267,8 @@ final class PeerRequests {
                     requireWindow(window));
             case HEAD -> new ChannelHead(services.reads(), exchange,
                     allowed(known.request("HEAD", version(request), reading(request)))).start();
+            case EXISTS, PREFIX, DELETE, DELETE_PREFIX -> throw new IllegalStateException(
+                    "served at once: " + request.operation());
             case PUT -> put(exchange, allowed(known.request("PUT", Map.of(), writing(request))),
                     TokenOperation.PUT, requireWindow(window));
             case UPLOAD_PART -> put(exchange, allowed(known.request("PUT",

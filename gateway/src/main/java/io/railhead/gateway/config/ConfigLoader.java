@@ -114,6 +114,11 @@ public final class ConfigLoader {
 
     private static void requireWhatRulesNeed(Section root, Access access, Rules rules)
             throws ConfigException {
+        int cacheOnly = rules.first(Rule::isCacheOnly);
+        if (access.policy() == null && cacheOnly >= 0) {
+            throw root.problem("rules[" + cacheOnly + "].durability",
+                    "none needs gateway.policy, the file that says who may do what");
+        }
         int ofPolicy = rules.first(Rule::policyDecides);
         if (access.policy() == null && ofPolicy >= 0) {
             throw root.problem("rules[" + ofPolicy + "].authorization",

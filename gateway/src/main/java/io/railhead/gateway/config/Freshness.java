@@ -14,6 +14,13 @@ public sealed interface Freshness {
     /** Revalidates after this age. */
     record Bounded(Duration age) implements Freshness {}
 
+    /**
+     * Asks no store at all: the gateway's own index says what there is.
+     *
+     * @param life after which an object is gone; zero for never
+     */
+    record CacheOnly(Duration life) implements Freshness {}
+
     /** Revalidates after this age; all writes go through this gateway. */
     record Exclusive(Duration age) implements Freshness {}
 }

@@ -27,6 +27,18 @@ public record Rule(String backend, Freshness freshness, Duration rememberAuthori
                 staleIfError, verifyFills, policyDecides, 0);
     }
 
+    /** Returns whether its objects are in no store, but in the gateway's memory alone. */
+    public boolean isCacheOnly() {
+        return freshness instanceof Freshness.CacheOnly;
+    }
+
+    /** Returns a rule under which nothing is served without its backend. */
+    public Rule withoutCache() {
+        return new Rule(backend, new Freshness.Strong(), rememberAuthorization, CacheMode.OFF,
+                false,
+                maxObject, shared, staleIfError, verifyFills, policyDecides, promisedAtNanos);
+    }
+
     Rule promisedAt(long nanos) {
         return new Rule(backend, freshness, rememberAuthorization, cache, rdma, maxObject, shared,
                 staleIfError, verifyFills, policyDecides, nanos);

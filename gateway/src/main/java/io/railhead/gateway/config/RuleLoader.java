@@ -1,5 +1,7 @@
 package io.railhead.gateway.config;
 
+import io.railhead.cache.CacheOnlyObjects;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -15,6 +17,13 @@ final class RuleLoader {
 
     private static final Map<String, Boolean> AUTHORITIES = new TreeMap<>(
             Map.of("backend", false, "policy", true));
+
+    private static final Map<String, Boolean> DURABILITY = new TreeMap<>(
+            Map.of("store", false, "none", true));
+
+    /** Keys that say what becomes of a store's objects. */
+    private static final List<String> OF_STORES = List.of("prefix", "backend", "freshness",
+            "cache", "shared", "stale_if_error", "verify_fills");
 
     private final Set<String> stores;
     private final boolean sole;
@@ -63,9 +72,36 @@ final class RuleLoader {
     private Rules.Entry entry(Section section) throws ConfigException {
         Match condition = new Match(section.text("bucket"), section.text("prefix"),
                 section.text("tenant"));
-        Rule rule = rule(section);
+        boolean isCacheOnly = section.choice("durability", "store", DURABILITY);
+        Duration life = section.duration("ttl", "0s");
+        if (!isCacheOnly && section.has("ttl")) {
+            throw section.problem("ttl", "has no meaning without durability: none");
+        }
+        Rule rule = isCacheOnly ? cacheOnly(section, life) : rule(section);
         section.close();
         return new Rules.Entry(condition, rule);
+    }
+
+    /** Reads the rule of buckets that no store has. Rights come from the policy file alone. */
+    private static Rule cacheOnly(Section section, Duration life) throws ConfigException {
+        for (String key : OF_STORES) {
+            if (section.has(key)) {
+                throw section.problem(key, "has no meaning under durability: none");
+            }
+        }
+        if (!section.has("bucket")) {
+            throw section.missing("bucket",
+                    "is missing; durability: none is for buckets that no store has");
+        }
+        if (section.has("authorization") && (section.isSection("authorization")
+                || !section.choice("authorization", "policy", AUTHORITIES))) {
+            throw section.problem("authorization",
+                    "must be policy under durability: none, where no store can be asked");
+        }
+        return new Rule(CacheOnlyObjects.BACKEND, new Freshness.CacheOnly(life), Duration.ZERO,
+                CacheMode.READS, section.flag("rdma", true),
+                section.value("max_object", "unlimited", RuleLoader::maxObject), false, false,
+                false, true);
     }
 
     private Rule rule(Section section) throws ConfigException {

@@ -56,6 +56,22 @@ public final class Rules {
         return new Rules(promised);
     }
 
+    /** Returns whether some tenant's objects of the bucket are in no store. */
+    public boolean mayBeCacheOnly(String bucket) {
+        for (Entry entry : entries) {
+            String glob = entry.match.bucket();
+            if (entry.rule.isCacheOnly() && glob != null && Globs.matches(glob, bucket)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Returns whether any rule has {@code durability: none}. */
+    public boolean haveCacheOnly() {
+        return first(Rule::isCacheOnly) >= 0;
+    }
+
     /** Returns the number of the first such rule; -1 for none. */
     int first(Predicate<Rule> condition) {
         for (int i = 0; i < entries.length; i++) {

@@ -14,6 +14,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Converts between a backend's response about an object and the cached metadata. */
 public final class ObjectHeaders {
+    /** The header that says what a crash leaves of an object: nothing of a cache-only one. */
+    public static final String DURABILITY = "x-railhead-durability";
+    public static final String NOT_DURABLE = "none";
+
     /** Marks metadata from a HEAD: only a HEAD names the object's checksums. */
     private static final String COMPLETE = ":complete";
     private static final Set<String> OF_ONE_MESSAGE = Set.of("content-length", "content-range",
@@ -58,6 +62,20 @@ public final class ObjectHeaders {
         ObjectVersion version = new ObjectVersion(id, etag, versionId == null ? "" : versionId,
                 sizeBytes);
         return new ObjectMetadata(version, kept, sent.nanos(), sent.generation());
+    }
+
+    /**
+     * Returns the metadata of an object that no store has, with all checksums that it will ever
+     * have.
+     *
+     * @param headers those of the object, names in lower case; the ETag among them
+     */
+    public static ObjectMetadata cacheOnly(ObjectVersion version, Map<String, String> headers,
+            Moment put) {
+        Map<String, String> complete = new TreeMap<>(headers);
+        complete.put(COMPLETE, "");
+        complete.put(DURABILITY, NOT_DURABLE);
+        return new ObjectMetadata(version, complete, put.nanos(), put.generation());
     }
 
     /**

@@ -56,8 +56,14 @@ public final class NegativeCache {
         return value != null && !value.strip().equalsIgnoreCase("false");
     }
 
-    /** Returns whether the object is known to be absent, so that the store need not be asked. */
+    /**
+     * Returns whether an object that the cache does not know is known to be absent, so that the
+     * store need not be asked. A cache-only object exists nowhere else.
+     */
     public boolean isAbsent(AuthorizationKey authorizationKey, Rule rule, Said needed) {
+        if (rule.isCacheOnly()) {
+            return true;
+        }
         Absence absence = absences.getIfPresent(authorizationKey);
         return absence != null && absence.said.compareTo(needed) >= 0
                 && nanoClock.getAsLong() - absence.atNanos < bound(rule).toNanos()
@@ -88,7 +94,7 @@ public final class NegativeCache {
      */
     private static Duration bound(Rule rule) {
         Duration fresh = switch (rule.freshness()) {
-            case Freshness.Strong _ -> Duration.ZERO;
+            case Freshness.Strong _,Freshness.CacheOnly _ -> Duration.ZERO;
             case Freshness.Bounded(var bound) -> shorter(bound, LONGEST);
             case Freshness.Exclusive _,Freshness.Immutable _ -> LONGEST;
         };

@@ -51,6 +51,7 @@ public record Servability(ObjectCache cache, AuthorizationCache grants, LongSupp
             case Freshness.Exclusive(var maxAge) -> isPromised(rule, held)
                     && held.version().object().versionId() == null && isYounger(held, maxAge);
             case Freshness.Immutable _ -> isPromised(rule, held);
+            case Freshness.CacheOnly _ -> true;
         };
     }
 

@@ -25,6 +25,11 @@ public final class HttpDate {
         this.clock = clock;
     }
 
+    /** Returns an instant as headers have it. */
+    public static String text(Instant instant) {
+        return FORMAT.format(instant);
+    }
+
     public CharSequence now() {
         long second = Math.floorDiv(clock.millis(), 1000L);
         Formatted formatted = last;

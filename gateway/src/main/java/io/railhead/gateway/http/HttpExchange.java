@@ -9,6 +9,7 @@ import io.railhead.gateway.admission.Permit;
 import io.railhead.gateway.admission.TenantInFlight;
 import io.railhead.gateway.audit.Audit;
 import io.railhead.gateway.audit.HttpAudit;
+import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.log.AccessLog;
 import io.railhead.gateway.log.HttpAccess;
 import io.railhead.gateway.metrics.Metrics;
@@ -331,6 +332,10 @@ public final class HttpExchange implements ResponseSink {
         response.putHeader(AMZ_REQUEST_ID, requestId);
         response.putHeader(REQUEST_ID, requestId);
         response.putHeader(HttpHeaders.DATE, date.now());
+        S3Request known = asked;
+        if (known != null && known.route().rule().isCacheOnly()) {
+            response.putHeader(ObjectHeaders.DURABILITY, ObjectHeaders.NOT_DURABLE);
+        }
         if (closing) {
             response.putHeader("connection", "close");
         }

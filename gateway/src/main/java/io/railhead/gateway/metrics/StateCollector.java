@@ -5,6 +5,7 @@ import io.prometheus.client.CounterMetricFamily;
 import io.prometheus.client.GaugeMetricFamily;
 import io.railhead.backend.Backend;
 import io.railhead.backend.BackendStats;
+import io.railhead.cache.CacheOnlyObjects;
 import io.railhead.cache.CacheStats;
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.TenantQuota;
@@ -33,6 +34,7 @@ public final class StateCollector extends Collector {
         List<MetricFamilySamples> families = new ArrayList<>();
         addMemory(families, memory.stats());
         addCache(families, cache.stats());
+        addCacheOnly(families, cache.cacheOnly().stats());
         addVerified(families, cache.verified());
         addTenants(families);
         addBackends(families);
@@ -102,6 +104,33 @@ public final class StateCollector extends Collector {
                 "Memory that pins keep from being evicted.", (double) stats.pinnedBytes()));
         families.add(new GaugeMetricFamily("railhead_pin_limit_bytes",
                 "What pins may keep at most.", (double) stats.pinLimitBytes()));
+    }
+
+    private static void addCacheOnly(List<MetricFamilySamples> families,
+            CacheOnlyObjects.Stats stats) {
+        families.add(new GaugeMetricFamily("railhead_cache_only_objects",
+                "Objects that no store has.", (double) stats.objects()));
+        families.add(new GaugeMetricFamily("railhead_cache_only_bytes",
+                "Memory of objects that no store has.", (double) stats.bytes()));
+        CounterMetricFamily puts = new CounterMetricFamily("railhead_cache_only_puts",
+                "Puts of cache-only objects: `stored`, or `refused` without room.",
+                List.of("outcome"));
+        puts.addMetric(List.of("stored"), (double) stats.puts());
+        puts.addMetric(List.of("refused"), (double) stats.refused());
+        families.add(puts);
+        CounterMetricFamily lookups = new CounterMetricFamily("railhead_cache_only_lookups",
+                "Lookups of cache-only keys; a request may look more than once.",
+                List.of("result"));
+        lookups.addMetric(List.of("hit"), (double) stats.found());
+        lookups.addMetric(List.of("miss"), (double) stats.absent());
+        families.add(lookups);
+        CounterMetricFamily removed = new CounterMetricFamily("railhead_cache_only_removed",
+                "Cache-only objects that went undeleted: `evicted` for room or by an operator,"
+                        + " `expired` after their rule's ttl.",
+                List.of("cause"));
+        removed.addMetric(List.of("evicted"), (double) stats.evicted());
+        removed.addMetric(List.of("expired"), (double) stats.expired());
+        families.add(removed);
     }
 
     private static void addVerified(List<MetricFamilySamples> families,

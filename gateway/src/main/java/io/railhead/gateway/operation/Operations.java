@@ -4,6 +4,7 @@ import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.http.Operation;
 import io.railhead.gateway.metrics.Metrics;
+import io.railhead.gateway.object.cacheonly.CacheOnlyList;
 import io.railhead.gateway.object.delete.DeleteObjects;
 import io.railhead.gateway.object.form.FormUpload;
 import io.railhead.gateway.object.passthrough.PassThroughGet;
@@ -39,7 +40,7 @@ public final class Operations {
         return new Router(
                 new Router.Table(new TokenRejector(new PassThroughGet(services), metrics), relay,
                         write, relay, write, new TokenRejector(delete, metrics),
-                        bucketWrite, bucketWrite, relay));
+                        bucketWrite, bucketWrite, relay, relay));
     }
 
     /** Returns the token dialects that the configuration enables. */
@@ -63,6 +64,8 @@ public final class Operations {
                         new PutObject(services, admission, services.relay(), TokenOperation.PART),
                         write,
                         new DeleteObjects(services.relay(), services.cache(), access),
-                        bucketWrite, new FormUpload(bucketWrite, forms), services.relay()));
+                        bucketWrite, new FormUpload(bucketWrite, forms),
+                        new CacheOnlyList(services.cache(), access, services.relay()),
+                        services.relay()));
     }
 }

@@ -31,7 +31,7 @@ public final class Router {
     record Table(Operation getObject, Operation headObject, Operation putObject,
             Operation uploadPart,
             Operation objectWrite, Operation deleteObjects, Operation bucketWrite,
-            Operation form, Operation relay) {}
+            Operation form, Operation list, Operation relay) {}
 
     Router(Table operations) {
         otherwise = operations.relay();
@@ -77,7 +77,7 @@ public final class Router {
                 new Row("ListObjects",
                         request -> request.method().equals("GET") && !request.namesObject()
                                 && request.address().bucket() != null,
-                        operations.relay()));
+                        operations.list()));
     }
 
     private static Predicate<S3Request> object(String method, Predicate<Query> query) {

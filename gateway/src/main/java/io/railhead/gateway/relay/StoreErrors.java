@@ -52,6 +52,17 @@ public final class StoreErrors {
         };
     }
 
+    /**
+     * Returns the refusal by which the cache itself failed a request, in place of a store; null if
+     * a store did not answer.
+     */
+    public static @Nullable S3Refusal ofCache(Throwable failure) {
+        Throwable cause = failure instanceof CompletionException && failure.getCause() != null
+                ? failure.getCause()
+                : failure;
+        return cause instanceof S3Refusal ours ? ours : null;
+    }
+
     public static S3Refusal of(FillException fill) {
         return switch (fill.getCause()) {
             case BackendException backend -> error(backend);

@@ -5,14 +5,13 @@ import io.railhead.backend.Caller;
 import io.railhead.gateway.accounting.UsageTable;
 import io.railhead.gateway.config.Rule;
 import io.railhead.gateway.config.Rules;
-import io.railhead.gateway.identity.AccessKey;
-import io.railhead.gateway.identity.Principal;
 import io.railhead.gateway.s3.sigv4.Authentication;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Chooses the backend, the identity and the rule of a request. Rules and stores are replaced
@@ -26,6 +25,7 @@ public final class Routes {
     private static final String ANONYMOUS = "!anonymous";
 
     private final UsageTable usage;
+    private final @Nullable CacheOnlyBackends cacheOnly;
     private volatile Table table;
 
     /**
@@ -39,23 +39,16 @@ public final class Routes {
             stores = Collections.unmodifiableMap(new LinkedHashMap<>(stores));
         }
 
-        private Route route(Authentication authentication, Address address,
-                UsageTable usage) {
+        private Route route(Authentication authentication, Rule rule, UsageTable usage) {
             return switch (authentication) {
-                case Authentication.Anonymous _ -> route(rules.match("", address.bucket(),
-                        address.key()), new Caller.Anonymous(), ANONYMOUS, usage);
-                case Authentication.PassedThrough(String host) -> route(rules.match("",
-                        address.bucket(), address.key()), new Caller.ClientSigned(host), "", usage);
-                case Authentication.Known known -> route(known.principal(), known.key(), address,
-                        usage);
+                case Authentication.Anonymous _ ->
+                    route(rule, new Caller.Anonymous(), ANONYMOUS, usage);
+                case Authentication.PassedThrough(String host) ->
+                    route(rule, new Caller.ClientSigned(host), "", usage);
+                case Authentication.Known known ->
+                    route(rule, known.principal().backendCredential(known.key()),
+                            rule.shared() ? "" : known.principal().namespace(known.key()), usage);
             };
-        }
-
-        private Route route(Principal principal, AccessKey key, Address address,
-                UsageTable usage) {
-            Rule rule = rules.match(principal.tenant(), address.bucket(), address.key());
-            return route(rule, principal.backendCredential(key),
-                    rule.shared() ? "" : principal.namespace(key), usage);
         }
 
         private Route route(Rule rule, Caller caller, String account, UsageTable usage) {
@@ -69,8 +62,14 @@ public final class Routes {
 
     /** @param usage counts what each tenant asks of a store */
     public Routes(Table table, UsageTable usage) {
+        this(table, usage, null);
+    }
+
+    /** @param cacheOnly null if no rule of any table has {@code durability: none} */
+    public Routes(Table table, UsageTable usage, @Nullable CacheOnlyBackends cacheOnly) {
         this.table = table;
         this.usage = usage;
+        this.cacheOnly = cacheOnly;
     }
 
     /** Routes later requests by another table. */
@@ -92,6 +91,25 @@ public final class Routes {
     }
 
     public Route route(Authentication authentication, Address address) {
-        return table.route(authentication, address, usage);
+        Table now = table;
+        Rule rule = now.rules.match(authentication.tenant(), address.bucket(), address.key());
+        return rule.isCacheOnly()
+                ? cacheOnly(authentication, String.valueOf(address.bucket()), rule)
+                : now.route(authentication, rule, usage);
+    }
+
+    /** Routes to the cache itself; past it if a store has the bucket, too. */
+    private Route cacheOnly(Authentication authentication, String bucket, Rule rule) {
+        if (cacheOnly == null) {
+            throw new IllegalStateException("nothing serves durability: none");
+        }
+        String tenant = authentication.tenant();
+        String namespace = authentication instanceof Authentication.Known
+                ? tenant.isEmpty()
+                        ? "principal:" + authentication.principalName()
+                        : "tenant:" + tenant
+                : ANONYMOUS;
+        return new Route(cacheOnly.of(namespace, tenant, rule), new Caller.Anonymous(), namespace,
+                cacheOnly.isRefused(bucket) ? rule.withoutCache() : rule, usage);
     }
 }

@@ -128,8 +128,14 @@ public record S3Request(RequestHead head, Address address, Query query,
                 query.get("versionId"));
     }
 
-    /** Returns the store, whose work is charged to the sender's tenant and to the bucket. */
+    /**
+     * Returns the store, whose work is charged to the sender's tenant and to the bucket; for a
+     * cache-only object the cache itself, which costs no store anything.
+     */
     public Backend store() {
+        if (route.rule().isCacheOnly()) {
+            return route.backend();
+        }
         return route.usage()
                 .charging(route.backend(), tenant(), address.bucket(), namesObject());
     }

@@ -47,6 +47,8 @@ public enum S3Error {
     MAX_MESSAGE_LENGTH_EXCEEDED("MaxMessageLengthExceeded", 400, "Your request was too large."),
     MAX_POST_PRE_DATA_LENGTH_EXCEEDED("MaxPostPreDataLengthExceededError", 400,
             "Your POST request fields preceding the upload file were too large."),
+    METADATA_TOO_LARGE("MetadataTooLarge", 400,
+            "Your metadata headers exceed the maximum allowed metadata size."),
     METHOD_NOT_ALLOWED("MethodNotAllowed", 405,
             "The specified method is not allowed against this resource."),
     MISSING_CONTENT_LENGTH("MissingContentLength", 411,
@@ -76,6 +78,8 @@ public enum S3Error {
     CONTENT_SHA256_MISMATCH("XAmzContentSHA256Mismatch", 400,
             "The provided 'x-amz-content-sha256' header does not match what was computed."),
     /* The gateway's own codes: S3 has none for a store behind it, nor for one-sided delivery. */
+    OBJECT_ALREADY_EXISTS("ObjectAlreadyExists", 409,
+            "The key has other bytes, and a cache-only key is written once."),
     STORE_CREDENTIAL_REFUSED("StoreCredentialRefused", 403,
             "The store behind the gateway refuses the credential that the gateway signs with."),
     STORE_ANSWER_MALFORMED("StoreAnswerMalformed", 502,

@@ -8,27 +8,40 @@ import java.util.Map;
  * One request. Absent texts are empty.
  *
  * @param id the peer's choice, unique among its outstanding requests
- * @param bufferKey of the registered buffer; 0 for HEAD
+ * @param bufferKey of the registered buffer; 0 for requests that have no window
  * @param offset the window's offset in the buffer
  * @param window the bytes that may be written (GET) or are to be read (PUT, UPLOAD_PART)
  * @param partNumber from 1 for UPLOAD_PART, else 0
- * @param key not percent-encoded
+ * @param key not percent-encoded; of EXISTS, PREFIX, DELETE and DELETE_PREFIX the prefix of the
+ *            keys, which may be empty
  * @param headers of PUT and UPLOAD_PART: content-type, x-amz-meta-*, x-amz-checksum-*,
  *            if-none-match, ...; names in lower case
+ * @param keys of EXISTS, PREFIX and DELETE
  */
 public record Request(int id, RequestOperation operation, RequestRange range, int bufferKey,
         long offset, long window, int partNumber, String bucket, String key, String versionId,
-        String ifMatch, String uploadId, Map<String, String> headers) {
+        String ifMatch, String uploadId, Map<String, String> headers, KeyBlock keys) {
 
     public Request {
         requireNonNull(range, "range is null");
-        if (bucket.isEmpty() || key.isEmpty()) {
+        if (bucket.isEmpty() || (key.isEmpty() && !operation.isOfKeys())) {
             throw new IllegalArgumentException("bucket and key must not be empty");
+        }
+        if (operation.hasKeyBlock() != (keys.length() > 0)) {
+            throw new IllegalArgumentException("keys must be there for EXISTS, PREFIX and DELETE");
         }
         if (!HeaderLines.isValue(ifMatch)) {
             throw new IllegalArgumentException("If-Match must have no control characters");
         }
         headers = HeaderLines.requireValid(headers);
+    }
+
+    /** Makes a request of one object. */
+    public Request(int id, RequestOperation operation, RequestRange range, int bufferKey,
+            long offset, long window, int partNumber, String bucket, String key, String versionId,
+            String ifMatch, String uploadId, Map<String, String> headers) {
+        this(id, operation, range, bufferKey, offset, window, partNumber, bucket, key, versionId,
+                ifMatch, uploadId, headers, KeyBlock.NONE);
     }
 
     /** Returns a GET of the whole object, clipped to the window. */
@@ -49,13 +62,24 @@ public record Request(int id, RequestOperation operation, RequestRange range, in
                 bucket, key, "", "", "", headers);
     }
 
+    /**
+     * Returns an EXISTS, PREFIX, DELETE or DELETE_PREFIX.
+     *
+     * @param keys {@link KeyBlock#NONE} for DELETE_PREFIX
+     */
+    public static Request ofKeys(int id, RequestOperation operation, String bucket, String prefix,
+            KeyBlock keys) {
+        return new Request(id, operation, RequestRange.ALL, 0, 0, 0, 0, bucket, prefix, "", "", "",
+                Map.of(), keys);
+    }
+
     public Request withId(int otherId) {
         return new Request(otherId, operation, range, bufferKey, offset, window, partNumber, bucket,
-                key, versionId, ifMatch, uploadId, headers);
+                key, versionId, ifMatch, uploadId, headers, keys);
     }
 
     public Request withRange(RequestRange otherRange) {
         return new Request(id, operation, otherRange, bufferKey, offset, window, partNumber, bucket,
-                key, versionId, ifMatch, uploadId, headers);
+                key, versionId, ifMatch, uploadId, headers, keys);
     }
 }

@@ -53,7 +53,7 @@ public final class RequestCodec {
                 .putShort(at + VERSION_ID_BYTES, Records.put(out, request.versionId()))
                 .putShort(at + IF_MATCH_BYTES, Records.put(out, request.ifMatch()))
                 .putShort(at + UPLOAD_ID_BYTES, Records.put(out, request.uploadId()))
-                .putShort(at + HEADERS_BYTES, Records.put(out, headers))
+                .putShort(at + HEADERS_BYTES, putLast(request, headers, out))
                 .putInt(at + RESERVED, 0);
         putRange(request.range(), out, at);
         Records.pad(out, at + padded);
@@ -69,7 +69,16 @@ public final class RequestCodec {
         return Records.padded(FIXED_BYTES + Text.encodedBytes(request.bucket())
                 + Text.encodedBytes(request.key()) + Text.encodedBytes(request.versionId())
                 + Text.encodedBytes(request.ifMatch()) + Text.encodedBytes(request.uploadId())
-                + Text.encodedBytes(headers));
+                + Text.encodedBytes(headers) + request.keys().length());
+    }
+
+    /** Appends the headers, or the keys in their place; returns their length. */
+    private static short putLast(Request request, String headers, ByteBuffer out) {
+        if (!request.operation().hasKeyBlock()) {
+            return Records.put(out, headers);
+        }
+        request.keys().put(out);
+        return (short) request.keys().length();
     }
 
     private static void putRange(RequestRange range, ByteBuffer out, int at) {

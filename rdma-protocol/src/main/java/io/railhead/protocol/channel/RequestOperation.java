@@ -11,9 +11,20 @@ public enum RequestOperation {
     /** Stores the window's bytes as an object. */
     PUT(3),
     /** Stores the window's bytes as a part of a multipart upload. */
-    UPLOAD_PART(4);
+    UPLOAD_PART(4),
+    /** Returns which of many cache-only objects are held. */
+    EXISTS(5),
+    /** Returns how many of a list of cache-only objects are held before the first that is not. */
+    PREFIX(6),
+    /** Removes many cache-only objects by their keys. */
+    DELETE(7),
+    /** Removes cache-only objects whose keys begin with a prefix. */
+    DELETE_PREFIX(8);
 
-    private static final RequestOperation[] BY_CODE = {GET, HEAD, PUT, UPLOAD_PART};
+    private static final RequestOperation[] BY_CODE = {GET, HEAD, PUT, UPLOAD_PART, EXISTS, PREFIX,
+            DELETE, DELETE_PREFIX};
+    /** The highest code, which a gateway tells its clients when a session opens. */
+    public static final int HIGHEST_CODE = BY_CODE.length;
 
     private final int code;
 
@@ -21,13 +32,33 @@ public enum RequestOperation {
         this.code = code;
     }
 
-    int code() {
+    public int code() {
         return code;
     }
 
     /** Returns whether the window's bytes are read and stored. */
     public boolean isWrite() {
         return this == PUT || this == UPLOAD_PART;
+    }
+
+    /** Returns whether bytes are moved between a window and an object. */
+    public boolean hasWindow() {
+        return this == GET || isWrite();
+    }
+
+    /** Returns whether the request names many objects by a prefix, and has no window. */
+    public boolean isOfKeys() {
+        return code >= EXISTS.code;
+    }
+
+    /** Returns whether objects are removed. */
+    public boolean isRemoval() {
+        return this == DELETE || this == DELETE_PREFIX;
+    }
+
+    /** Returns whether a {@link KeyBlock} names the objects. */
+    public boolean hasKeyBlock() {
+        return isOfKeys() && this != DELETE_PREFIX;
     }
 
     static @Nullable RequestOperation findByCode(int code) {

@@ -111,21 +111,25 @@ public final class RequestView {
                 "part number must be from 1 for UPLOAD_PART, and 0 for others");
         require(isPart == (headersAt > uploadIdAt),
                 "upload id must be there for UPLOAD_PART, and for no other");
-        require(operation.isWrite() || end == headersAt,
+        require(operation.isWrite() || operation.hasKeyBlock() || end == headersAt,
                 "headers must be empty but for PUT and UPLOAD_PART");
         require(!operation.isWrite() || ifMatchAt == versionIdAt,
                 "version id must be empty for PUT and UPLOAD_PART");
-        require(operation != RequestOperation.HEAD
-                || (bufferKey() == 0 && offset() == 0 && window() == 0),
-                "buffer key, offset and window must be 0 for HEAD");
-        require(bucketBytes > 0 && keyBytes > 0, "bucket and key must not be empty");
+        require(operation.hasWindow() || (bufferKey() == 0 && offset() == 0 && window() == 0),
+                "buffer key, offset and window must be 0 without a window");
+        require(bucketBytes > 0 && (keyBytes > 0 || operation.isOfKeys()),
+                "bucket and key must not be empty");
+        require(!operation.isOfKeys() || uploadIdAt == versionIdAt,
+                "version id and If-Match must be empty for many keys");
+        require(!operation.hasKeyBlock() || end > headersAt, "the keys must be there");
     }
 
     private void requireRange() throws MessageException {
         int flags = bytes.get(at + FLAGS);
         require((flags & ~(FLAG_RANGE | FLAG_SUFFIX)) == 0, "flags must be known");
         require(hasRange() || !isSuffix(), "a suffix must be a range");
-        require(!hasRange() || !operation.isWrite(), "a range must be of GET or HEAD");
+        require(!hasRange() || (!operation.isWrite() && !operation.isOfKeys()),
+                "a range must be of GET or HEAD");
         if (!hasRange()) {
             require(rangeFirst() == 0 && rangeLast() == 0, "without a range, its bounds must be 0");
         } else if (isSuffix()) {
@@ -140,11 +144,14 @@ public final class RequestView {
     private void requireTexts() throws MessageException {
         require(isText(bucketAt(), keyAt()) && isText(keyAt(), versionIdAt)
                 && isText(versionIdAt, ifMatchAt) && isText(ifMatchAt, uploadIdAt)
-                && isText(uploadIdAt, headersAt) && isText(headersAt, end),
+                && isText(uploadIdAt, headersAt)
+                && (operation.hasKeyBlock() || isText(headersAt, end)),
                 "a text must be UTF-8");
         require(!hasIfMatch() || HeaderLines.isValue(ifMatch()),
                 "If-Match must have no control characters");
-        headers = HeaderLines.parse(Text.get(bytes, headersAt, end - headersAt));
+        headers = operation.hasKeyBlock()
+                ? Map.of()
+                : HeaderLines.parse(Text.get(bytes, headersAt, end - headersAt));
     }
 
     private boolean isText(int from, int to) {
@@ -276,9 +283,17 @@ public final class RequestView {
         return headers;
     }
 
+    /** Returns the keys of EXISTS, PREFIX and DELETE, which outlive the message. */
+    public KeyBlock keys() {
+        return operation.hasKeyBlock()
+                ? KeyBlock.copy(bytes, headersAt, end - headersAt)
+                : KeyBlock.NONE;
+    }
+
     /** Returns a copy that outlives the message. */
     public Request toRequest() {
         return new Request(id(), operation(), range(), bufferKey(), offset(), window(),
-                partNumber(), bucket(), key(), versionId(), ifMatch(), uploadId(), headers());
+                partNumber(), bucket(), key(), versionId(), ifMatch(), uploadId(), headers(),
+                keys());
     }
 }

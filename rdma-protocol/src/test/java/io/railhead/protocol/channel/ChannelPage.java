@@ -22,6 +22,11 @@ record ChannelPage(String text) {
             Request.get(1, "data", "a/b.bin", 0x11223344, 4096, 65536)
                     .withRange(new RequestRange.Between(0, 99)),
             Request.head(2, "data", "none"));
+    static final List<Request> KEYS = List.of(
+            Request.ofKeys(3, RequestOperation.EXISTS, "kv-a", "m@",
+                    KeyBlock.ofHashes(4, HexFormat.of().parseHex("00ff10a001234567"))),
+            Request.ofKeys(4, RequestOperation.DELETE, "kv-a", "",
+                    KeyBlock.ofTexts(List.of("a", "b/c"))));
     static final List<Answer> ANSWERS = List.of(
             Answer.delivered(1, 206, 100, 1000, 0, 1_700_000_000_000L, "\"5d41\"", "",
                     AnswerOrigin.HIT),

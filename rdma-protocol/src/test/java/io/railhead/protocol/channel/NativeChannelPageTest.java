@@ -15,6 +15,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
 
@@ -36,15 +37,18 @@ class NativeChannelPageTest {
 
     @Test
     void theRequestsAreAsTheyAreEncoded() throws IOException {
+        assertEncoded("requests", ChannelPage.REQUESTS);
+        assertEncoded("keys", ChannelPage.KEYS);
+    }
+
+    private void assertEncoded(String block, List<Request> requests) throws IOException {
         ByteBuffer message = message();
-        ChannelPage.REQUESTS.forEach(
-                request -> assertThat(RequestCodec.tryEncode(request, message)).isTrue());
-        assertThat(dump(finished(message, MessageHeader.REQUESTS)))
-                .isEqualTo(page.block("requests"));
-        ByteBuffer said = page.bytes("requests");
+        requests.forEach(request -> assertThat(RequestCodec.tryEncode(request, message)).isTrue());
+        assertThat(dump(finished(message, MessageHeader.REQUESTS))).isEqualTo(page.block(block));
+        ByteBuffer said = page.bytes(block);
         RequestView view = new RequestView();
         int at = MessageHeader.BYTES;
-        for (Request request : ChannelPage.REQUESTS) {
+        for (Request request : requests) {
             at = view.wrap(said, at, said.limit());
             assertThat(view.toRequest()).isEqualTo(request);
         }
@@ -81,6 +85,15 @@ class NativeChannelPageTest {
                                 .serverProof(key, ChannelPage.ID, ChannelPage.CLIENT_NONCE,
                                         ChannelPage.SERVER_NONCE)
                                 .bytes()));
+    }
+
+    @Test
+    void everyOperationIsThereUnderItsCode() {
+        for (RequestOperation operation : RequestOperation.values()) {
+            assertThat(page.text()).contains(operation.code() + " " + operation.name());
+        }
+        assertThat(RequestOperation.HIGHEST_CODE)
+                .isEqualTo(RequestOperation.DELETE_PREFIX.code());
     }
 
     @Test

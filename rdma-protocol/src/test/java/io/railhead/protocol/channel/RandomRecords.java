@@ -1,6 +1,8 @@
 package io.railhead.protocol.channel;
 
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
@@ -16,6 +18,10 @@ final class RandomRecords {
 
     Request request() {
         RequestOperation operation = pick(RequestOperation.values());
+        if (operation.isOfKeys()) {
+            return Request.ofKeys(random.nextInt(), operation, text(1, 60), text(0, 100),
+                    operation.hasKeyBlock() ? keys() : KeyBlock.NONE);
+        }
         boolean write = operation.isWrite();
         boolean head = operation == RequestOperation.HEAD;
         boolean part = operation == RequestOperation.UPLOAD_PART;
@@ -24,6 +30,19 @@ final class RandomRecords {
                 head ? 0 : random.nextLong(), part ? 1 + random.nextInt(10_000) : 0, text(1, 60),
                 text(1, 300), write ? "" : text(0, 30), line(0, 30), part ? text(1, 90) : "",
                 write ? headers() : Map.of());
+    }
+
+    private KeyBlock keys() {
+        if (random.nextBoolean()) {
+            byte[] hashes = new byte[(1 + random.nextInt(20)) * 32];
+            random.nextBytes(hashes);
+            return KeyBlock.ofHashes(32, hashes);
+        }
+        List<String> keys = new ArrayList<>();
+        for (int i = random.nextInt(10); i >= 0; i--) {
+            keys.add(text(1, 60));
+        }
+        return KeyBlock.ofTexts(keys);
     }
 
     Answer answer() {

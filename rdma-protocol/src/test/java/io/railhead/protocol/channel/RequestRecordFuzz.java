@@ -11,6 +11,26 @@ public final class RequestRecordFuzz {
 
     private RequestRecordFuzz() {}
 
+    /** Reads the keys, which are refused or all begin with the prefix. */
+    private static void readKeys(RequestView view) {
+        if (!view.operation().hasKeyBlock()) {
+            return;
+        }
+        try {
+            String[] keys = view.keys().keys(view.key());
+            if (keys.length == 0 || keys.length > KeyBlock.MAX_KEYS) {
+                throw new AssertionError("keys beyond the limits: " + keys.length);
+            }
+            for (String key : keys) {
+                if (key.isEmpty() || !key.startsWith(view.key())) {
+                    throw new AssertionError("a key without its prefix: " + key);
+                }
+            }
+        } catch (MessageException e) {
+            // A wrong block is the request's error; the record itself holds.
+        }
+    }
+
     public static void fuzzerTestOneInput(byte[] input) {
         if (input.length > MessageHeader.MAX_MESSAGE_BYTES) {
             return;
@@ -26,6 +46,7 @@ public final class RequestRecordFuzz {
                         || !RequestCodec.tryEncode(view.toRequest(), again)) {
                     throw new AssertionError("read, but cannot be written");
                 }
+                readKeys(view);
             }
         } catch (MessageException e) {
             // As it should be; what came before it holds.

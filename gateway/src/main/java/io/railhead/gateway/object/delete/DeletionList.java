@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param settings the elements beside the objects, such as Quiet
  */
-record DeletionList(List<Field> settings, List<Entry> entries) {
+public record DeletionList(List<Field> settings, List<Entry> entries) {
     private static final String NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/";
     /** S3's own limit. */
     private static final int MAX_OBJECTS = 1000;
@@ -29,12 +29,12 @@ record DeletionList(List<Field> settings, List<Entry> entries) {
     private static final XMLInputFactory XML = factory();
 
     /** One element with text. */
-    record Field(String name, String text) {}
+    public record Field(String name, String text) {}
 
     /** One object to delete, with all its fields. */
-    record Entry(List<Field> fields) {
+    public record Entry(List<Field> fields) {
 
-        String key() {
+        public String key() {
             String key = text("Key");
             if (key == null) {
                 throw new IllegalStateException("read without a key");
@@ -42,8 +42,7 @@ record DeletionList(List<Field> settings, List<Entry> entries) {
             return key;
         }
 
-        @Nullable
-        String versionId() {
+        public @Nullable String versionId() {
             return text("VersionId");
         }
 
@@ -68,7 +67,7 @@ record DeletionList(List<Field> settings, List<Entry> entries) {
     }
 
     /** Parses a document; throws {@code S3Refusal} if it is not a deletion list. */
-    static DeletionList parse(byte[] document) {
+    public static DeletionList parse(byte[] document) {
         try {
             return parse(XML.createXMLStreamReader(new ByteArrayInputStream(document)));
         } catch (XMLStreamException | RuntimeException | Error e) {
@@ -135,6 +134,21 @@ record DeletionList(List<Field> settings, List<Entry> entries) {
             xml.append("</Object>");
         }
         return xml.append("</Delete>").toString().getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** Writes the whole response for a request of which every object was deleted. */
+    public String deleted() {
+        StringBuilder xml = new StringBuilder("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                + "<DeleteResult xmlns=\"" + NAMESPACE + "\">");
+        boolean isQuiet = settings.stream()
+                .anyMatch(field -> field.name.equals("Quiet")
+                        && field.text.strip().equalsIgnoreCase("true"));
+        for (Entry entry : isQuiet ? List.<Entry>of() : entries) {
+            xml.append("<Deleted>");
+            ErrorXml.element(xml, "Key", entry.key());
+            xml.append("</Deleted>");
+        }
+        return xml.append("</DeleteResult>").toString();
     }
 
     private static void append(StringBuilder xml, List<Field> fields) {

@@ -81,6 +81,11 @@ public final class ObjectRead {
     }
 
     private void discover() {
+        if (scope.rule().isCacheOnly()) {
+            // Only after a restart: the object went while it was read, or was put anew.
+            start();
+            return;
+        }
         ByteRange range = request.range();
         boolean suffix = range != null && range.isSuffix();
         // A version that the disk may have is named by a HEAD, without bytes of the store.
@@ -215,9 +220,13 @@ public final class ObjectRead {
 
     /**
      * Forgets knowledge after a failed fill. A refusal concerns this principal only; a changed
-     * version concerns everybody.
+     * version concerns everybody. A cache-only object that went is forgotten already, and another
+     * one may have its key.
      */
     void forget(FillException cause) {
+        if (scope.rule().isCacheOnly()) {
+            return;
+        }
         if (cause.reason() == FillException.Reason.REFUSED) {
             services.grants().revoke(scope.grant());
         } else {

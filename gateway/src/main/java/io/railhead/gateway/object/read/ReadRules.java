@@ -75,10 +75,11 @@ public final class ReadRules {
 
     /**
      * Returns whether the client demands revalidation (RFC 9111 §5.2.1). Other directives are
-     * ignored, as S3 ignores them.
+     * ignored, as S3 ignores them. A cache-only object cannot be asked for anew.
      */
     static boolean asksAnew(S3Request request) {
-        if (!request.headers().contains("cache-control")) {
+        if (!request.headers().contains("cache-control")
+                || request.route().rule().isCacheOnly()) {
             return false;
         }
         boolean[] anew = {false};

@@ -37,6 +37,10 @@ public final class ObjectWrite implements Operation {
 
     /** @param id the object that the request names, which need not be all that it changes */
     public static Writes.Write begin(ObjectCache cache, S3Request request, ObjectId id) {
+        if (request.route().rule().isCacheOnly()) {
+            // The index itself is written: nothing known from before can be wrong.
+            return _ -> Writes.DISTURBED;
+        }
         Writes.Write write = cache.writes().begin(id);
         if (!request.hasStoresOwnHeader() && !KeyReadings.isAmbiguous(id.key())) {
             return write;

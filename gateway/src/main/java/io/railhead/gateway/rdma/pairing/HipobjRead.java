@@ -12,8 +12,10 @@ import io.railhead.gateway.object.read.Destination;
 import io.railhead.gateway.object.read.ObjectRead;
 import io.railhead.gateway.relay.Relay;
 import io.railhead.gateway.relay.StoreAnswers;
+import io.railhead.gateway.relay.StoreErrors;
 import io.railhead.gateway.request.ResponseSink;
 import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.S3Refusal;
 
 /**
  * A hipobj client's GET: looked up at PREPARE, delivered at READY. The dialect has no bodies: a
@@ -63,7 +65,10 @@ record HipobjRead(PairingAdmission admission, HttpExchange exchange, S3Request r
                         Headers.builder().add("Range", range).build(), new Payload.Empty(),
                         request.caller(), null))
                 .whenComplete(StoreAnswers.to(exchange, (answer, failure) -> {
-                    if (failure != null) {
+                    S3Refusal ours = failure == null ? null : StoreErrors.ofCache(failure);
+                    if (ours != null) {
+                        exchange.fail(ours);
+                    } else if (failure != null) {
                         decline("store");
                     } else {
                         refused(answer);

@@ -1,5 +1,6 @@
 package io.railhead.gateway.rdma.session;
 
+import io.railhead.protocol.channel.RequestOperation;
 import io.railhead.protocol.message.SessionLimits;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.Health;
@@ -63,6 +64,7 @@ public record FabricAddress(Fabric fabric, Reach reach, SessionLimits limits) {
                 .put("max_message_bytes", limits.maxMessageBytes())
                 .put("max_buffers", limits.maxBuffers())
                 .put("keep_alive_millis", limits.keepAliveMillis())
-                .put("version", VERSION);
+                .put("version", VERSION)
+                .put("max_operation", RequestOperation.HIGHEST_CODE);
     }
 }

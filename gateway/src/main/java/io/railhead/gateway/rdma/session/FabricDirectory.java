@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * where LIMITS are {@code "max_window": bytes, "max_requests": n, "max_message_bytes": n,
- * "max_buffers": n, "keep_alive_millis": n, "version": 1}.
+ * "max_buffers": n, "keep_alive_millis": n, "version": 1,
+ * "max_operation": n}.
  */
 public final class FabricDirectory implements InternalEndpoint {
     private final String gatewayId;

@@ -43,7 +43,8 @@ class EndpointsIT {
                 .put("max_message_bytes", 4096)
                 .put("max_buffers", 1024)
                 .put("keep_alive_millis", 3000)
-                .put("version", 1);
+                .put("version", 1)
+                .put("max_operation", 8);
     }
 
     @Test

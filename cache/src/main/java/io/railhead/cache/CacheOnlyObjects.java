@@ -1,0 +1,398 @@
+package io.railhead.cache;
+
+import io.railhead.cache.memory.Page;
+import java.time.Duration;
+import java.util.AbstractSet;
+import java.util.Comparator;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Set;
+import java.util.Spliterator;
+import java.util.Spliterators;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ConcurrentNavigableMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The index of cache-only objects: objects that no store has. It is authoritative, so an object
+ * that is not here does not exist. An object is here with all its pages or not at all: they come by
+ * one put and go together. A key is written once, until it is deleted, evicted or expired.
+ *
+ * <p> Any thread; no call blocks or waits for memory, and lookups allocate nothing. The index knows
+ * no rights: callers ask the policy first. Ids carry the tenant as their namespace.
+ *
+ * <p> Lock order: {@link TenantPartitions}, then the index's lock of a key, then a
+ * {@link CacheOnlyShare}. So nothing is evicted under a key's lock.
+ */
+public final class CacheOnlyObjects {
+    /** The backend of ids of cache-only objects, a name that no store can have. */
+    public static final String BACKEND = "!cache-only";
+
+    /** S3's order of keys, that of their bytes in UTF-8. */
+    public static final Comparator<String> KEY_ORDER = CacheOnlyObjects::compare;
+
+    /** The longest comparison with a held object on the caller's thread. */
+    private static final long COMPARED_AT_ONCE = 64 << 10;
+
+    private final TenantPartitions partitions;
+    private final Pins pins;
+    private final EvictionCounts evictionCounts;
+    private final LongSupplier nanoClock;
+    private final long maxObjects;
+    private final Executor comparing;
+    private final ConcurrentMap<ObjectId, CacheOnlyObject> objects = new ConcurrentHashMap<>();
+    private final ConcurrentMap<Bucket, ConcurrentNavigableMap<String, CacheOnlyObject>> names = new ConcurrentHashMap<>();
+    private final LongAdder pages = new LongAdder();
+    private final LongAdder bytes = new LongAdder();
+    private final LongAdder puts = new LongAdder();
+    private final LongAdder found = new LongAdder();
+    private final LongAdder absent = new LongAdder();
+    private final LongAdder refused = new LongAdder();
+    private final LongAdder evicted = new LongAdder();
+    private final LongAdder expired = new LongAdder();
+
+    private record Bucket(String namespace, String name) {}
+
+    /**
+     * The counters since the start, and the objects now.
+     *
+     * @param bytes of memory, counted in slots
+     * @param found lookups that found an object, {@code absent} those that did not
+     * @param refused puts without room
+     * @param evicted objects that made room, or that an operator evicted
+     */
+    public record Stats(long objects, long bytes, long puts, long found, long absent, long refused,
+            long evicted, long expired) {}
+
+    /**
+     * @param nanoClock the cache's clock
+     * @param maxObjects the most objects of all tenants
+     * @param comparing compares long objects, off event loops
+     */
+    CacheOnlyObjects(TenantPartitions partitions, Pins pins, EvictionCounts evictionCounts,
+            LongSupplier nanoClock, long maxObjects, Executor comparing) {
+        this.partitions = partitions;
+        this.pins = pins;
+        this.evictionCounts = evictionCounts;
+        this.nanoClock = nanoClock;
+        this.maxObjects = maxObjects;
+        this.comparing = comparing;
+    }
+
+    /** Returns whether the id is one of a cache-only object, here or not. */
+    public static boolean owns(ObjectId id) {
+        return id.backend().equals(BACKEND);
+    }
+
+    /** Returns an object's metadata; null if there is no such object. Counts as a read of it. */
+    public @Nullable ObjectMetadata find(ObjectId id) {
+        CacheOnlyObject object = current(id);
+        if (object == null) {
+            absent.increment();
+            return null;
+        }
+        found.increment();
+        object.noteRead();
+        return object.metadata();
+    }
+
+    /** Returns whether there is such an object; does not count as a read of it. */
+    public boolean contains(ObjectId id) {
+        boolean contained = current(id) != null;
+        (contained ? found : absent).increment();
+        return contained;
+    }
+
+    private @Nullable CacheOnlyObject current(ObjectId id) {
+        CacheOnlyObject object = objects.get(id);
+        if (object == null || !object.isExpiredAt(nanoClock.getAsLong())) {
+            return object;
+        }
+        expire(object);
+        return null;
+    }
+
+    /**
+     * Keeps an object from being evicted for room for so long: a lease that ends by itself. It does
+     * not outlive the object's own end, a deletion, or an operator's eviction.
+     *
+     * @return false if there is no such object
+     */
+    public boolean keep(ObjectId id, Duration time) {
+        CacheOnlyObject object = current(id);
+        if (object != null) {
+            object.keepUntil(nanoClock.getAsLong() + time.toNanos());
+        }
+        return object != null;
+    }
+
+    /** Removes an object; false if there is none. A reader that has its pages reads on. */
+    public boolean delete(ObjectId id) {
+        CacheOnlyObject object = current(id);
+        return object != null && remove(object, EvictionCause.INVALIDATED);
+    }
+
+    /** Removes all objects of buckets with such names. */
+    public void deleteBuckets(Predicate<String> name) {
+        objects.forEach((id, object) -> {
+            if (name.test(id.bucket())) {
+                remove(object, EvictionCause.INVALIDATED);
+            }
+        });
+    }
+
+    /**
+     * Visits the objects of a bucket, in S3's order, until the visitor returns false.
+     *
+     * @param namespace that of the objects' ids
+     * @param from the first key to visit, or the next after it
+     */
+    public void visit(String namespace, String bucket, String from,
+            Predicate<ObjectMetadata> visitor) {
+        ConcurrentNavigableMap<String, CacheOnlyObject> named = names
+                .get(new Bucket(namespace, bucket));
+        if (named == null) {
+            return;
+        }
+        long now = nanoClock.getAsLong();
+        for (CacheOnlyObject object : named.tailMap(from).values()) {
+            if (!object.isExpiredAt(now) && !visitor.test(object.metadata())) {
+                return;
+            }
+        }
+    }
+
+    /**
+     * Puts an object unless its key is taken. The stage completes at once, or on a thread of the
+     * cache if many bytes must be compared.
+     *
+     * @param metadata with an ETag that no other put has
+     * @param ownedUpload all bytes of the object
+     * @param life after which the object is gone; zero for never
+     */
+    public CompletionStage<CacheOnlyPut> put(ObjectMetadata metadata, StagedUpload ownedUpload,
+            Duration life) {
+        if (!ownedUpload.isWhole()) {
+            ownedUpload.close();
+            refused.increment();
+            return CompletableFuture.completedStage(new CacheOnlyPut.Full());
+        }
+        long now = nanoClock.getAsLong();
+        TenantPartition partition = partitions.of(ownedUpload.tenant());
+        CacheOnlyObject mine = new CacheOnlyObject(metadata, ownedUpload.takePublished(),
+                partition, now, life.isZero() ? now + Long.MAX_VALUE / 2 : now + life.toNanos());
+        CacheOnlyObject held = current(mine.id());
+        return held == null ? insert(mine) : compare(mine, held);
+    }
+
+    /** Counts a put that was refused before its bytes came. */
+    public void noteRefused() {
+        refused.increment();
+    }
+
+    private CompletionStage<CacheOnlyPut> insert(CacheOnlyObject mine) {
+        if (objects.size() >= maxObjects) {
+            evictOldest(mine.partition(), 1, EvictionCause.PRESSURE);
+        }
+        if (objects.size() >= maxObjects || !partitions.tryReserve(mine.partition(),
+                mine.slotBytes(), this, this::isKept)) {
+            mine.condemn();
+            refused.increment();
+            return CompletableFuture.completedStage(new CacheOnlyPut.Full());
+        }
+        CacheOnlyObject winner = objects.compute(mine.id(),
+                (id, held) -> held == null ? inserted(mine) : held);
+        if (winner == mine) {
+            puts.increment();
+            return CompletableFuture.completedStage(new CacheOnlyPut.Stored(mine.metadata()));
+        }
+        partitions.release(mine.partition(), mine.slotBytes());
+        return compare(mine, winner);
+    }
+
+    /** Makes an object visible, under the lock of its key. */
+    private CacheOnlyObject inserted(CacheOnlyObject mine) {
+        ObjectId id = mine.id();
+        names.compute(new Bucket(id.namespace(), id.bucket()), (_, before) -> {
+            ConcurrentNavigableMap<String, CacheOnlyObject> named = before == null
+                    ? new ConcurrentSkipListMap<>(KEY_ORDER)
+                    : before;
+            named.put(id.key(), mine);
+            return named;
+        });
+        mine.partition().cacheOnly().add(mine);
+        pages.add(mine.pages().size());
+        bytes.add(mine.slotBytes());
+        return mine;
+    }
+
+    private CompletionStage<CacheOnlyPut> compare(CacheOnlyObject mine, CacheOnlyObject held) {
+        return mine.metadata().version().sizeBytes() <= COMPARED_AT_ONCE
+                ? compared(mine, held)
+                : CompletableFuture.supplyAsync(() -> compared(mine, held), comparing)
+                        .thenCompose(end -> end);
+    }
+
+    private CompletionStage<CacheOnlyPut> compared(CacheOnlyObject mine, CacheOnlyObject held) {
+        boolean same = mine.hasBytesOf(held);
+        if (!same && current(held.id()) != held) {
+            // The held object went meanwhile, so it may have had the same bytes.
+            CacheOnlyObject other = current(mine.id());
+            return other == null ? insert(mine) : compare(mine, other);
+        }
+        mine.condemn();
+        return CompletableFuture.completedStage(same
+                ? new CacheOnlyPut.Same(held.metadata())
+                : new CacheOnlyPut.Other(held.metadata()));
+    }
+
+    private boolean isKept(CacheOnlyObject object) {
+        return object.isKeptAt(nanoClock.getAsLong()) || pins.covers(object.id());
+    }
+
+    /** Evicts the oldest objects of a partition for so many bytes, as far as they may go. */
+    void evictOldest(TenantPartition partition, long wanted, EvictionCause cause) {
+        partition.cacheOnly()
+                .takeOldest(wanted, this::isKept)
+                .forEach(object -> evict(object, cause));
+    }
+
+    /** Evicts an object to make room. */
+    void evict(CacheOnlyObject object, EvictionCause cause) {
+        if (remove(object, cause)) {
+            evicted.increment();
+        }
+    }
+
+    /** Evicts the object with this id; the caller counts nothing. */
+    void evict(ObjectId id, EvictionCause cause) {
+        CacheOnlyObject object = objects.get(id);
+        if (object != null) {
+            evict(object, cause);
+        }
+    }
+
+    private void expire(CacheOnlyObject object) {
+        if (remove(object, EvictionCause.INVALIDATED)) {
+            expired.increment();
+        }
+    }
+
+    /** Gives back the memory of objects that have expired. Looks at each object. */
+    void sweep() {
+        long now = nanoClock.getAsLong();
+        for (CacheOnlyObject object : objects.values()) {
+            if (object.isExpiredAt(now)) {
+                expire(object);
+            }
+        }
+        partitions.follow();
+    }
+
+    private boolean remove(CacheOnlyObject object, EvictionCause cause) {
+        ObjectId id = object.id();
+        if (!objects.remove(id, object)) {
+            return false;
+        }
+        names.computeIfPresent(new Bucket(id.namespace(), id.bucket()), (_, named) -> {
+            named.remove(id.key(), object);
+            return named.isEmpty() ? null : named;
+        });
+        boolean _ = object.partition().cacheOnly().remove(object);
+        object.partition().announce(-object.slotBytes());
+        pages.add(-object.pages().size());
+        bytes.add(-object.slotBytes());
+        object.pages().forEach(_ -> evictionCounts.count(cause));
+        object.condemn();
+        return true;
+    }
+
+    /** Returns a page of an object that is here in this very version. */
+    @Nullable
+    Page page(PageKey key) {
+        CacheOnlyObject object = objects.get(key.version().object());
+        return object != null && object.metadata().version().equals(key.version())
+                && key.index() < object.pages().size()
+                        ? object.pages().get((int) key.index())
+                        : null;
+    }
+
+    /** Removes the whole object of a page, if it is here in this very version. */
+    void remove(PageKey key, EvictionCause cause) {
+        CacheOnlyObject object = objects.get(key.version().object());
+        if (object != null && object.metadata().version().equals(key.version())) {
+            evict(object, cause);
+        }
+    }
+
+    /** Returns a live set of the keys of all pages. */
+    Set<PageKey> pageKeys() {
+        return new AbstractSet<>() {
+            @Override
+            public int size() {
+                return Math.toIntExact(pages.sum());
+            }
+
+            @Override
+            public Iterator<PageKey> iterator() {
+                return keys().iterator();
+            }
+
+            @Override
+            public Spliterator<PageKey> spliterator() {
+                // Objects come and go meanwhile, so the size is no promise.
+                return Spliterators.spliteratorUnknownSize(iterator(), Spliterator.DISTINCT);
+            }
+        };
+    }
+
+    private Stream<PageKey> keys() {
+        return objects.values()
+                .stream()
+                .flatMap(object -> Stream.iterate(0, i -> i < object.pages().size(), i -> i + 1)
+                        .map(i -> new PageKey(object.metadata().version(), i)));
+    }
+
+    Set<ObjectId> ids() {
+        return objects.keySet();
+    }
+
+    /** Returns the number of pages. */
+    long pageCount() {
+        return pages.sum();
+    }
+
+    void clear() {
+        List.copyOf(objects.values())
+                .forEach(object -> remove(object, EvictionCause.INVALIDATED));
+    }
+
+    public Stats stats() {
+        return new Stats(objects.size(), bytes.sum(), puts.sum(), found.sum(), absent.sum(),
+                refused.sum(), evicted.sum(), expired.sum());
+    }
+
+    private static int compare(String one, String other) {
+        int length = Math.min(one.length(), other.length());
+        for (int i = 0; i < length; i++) {
+            char a = one.charAt(i);
+            char b = other.charAt(i);
+            if (a != b) {
+                // Surrogates stand for code points above all other chars.
+                return Character.isSurrogate(a) == Character.isSurrogate(b)
+                        ? Character.compare(a, b)
+                        : Character.isSurrogate(a) ? 1 : -1;
+            }
+        }
+        return Integer.compare(one.length(), other.length());
+    }
+}

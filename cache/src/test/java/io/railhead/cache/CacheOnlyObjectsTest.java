@@ -1,0 +1,358 @@
+package io.railhead.cache;
+
+import static io.railhead.cache.CacheRig.PAGE;
+import static io.railhead.cache.CacheRig.random;
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.railhead.cache.memory.LeakCheck;
+import io.railhead.cache.memory.MemoryConfig;
+import io.railhead.cache.memory.PageMemory;
+import io.railhead.cache.memory.PageSlice;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Objects that no store has: written once, whole or gone, evicted in the order of their arrival.
+ */
+final class CacheOnlyObjectsTest {
+    private static final int PAGES = 128;
+    private static final int RUN = 4 * PAGE;
+    private static final String ABOVE_SURROGATES = Character.toString(0xFFFD);
+    private static final String BEYOND_16_BITS = Character.toString(0x1F600);
+    private static final Duration LIFE = Duration.ofHours(2);
+    private static final Map<String, TenantQuota> RULES = Map.of(
+            "capped", new TenantQuota(16 * PAGE, 0),
+            "kept", new TenantQuota(TenantQuota.NO_QUOTA, 40 * PAGE));
+
+    @RegisterExtension
+    final LeakCheck leaks = new LeakCheck();
+
+    private final AtomicLong nanos = new AtomicLong(1);
+    private final PageMemory memory = leaks.watch(PageMemory.open(
+            new MemoryConfig((long) PAGES * PAGE, PAGE, 0, false), slab -> {}));
+    private final ObjectCache cache = leaks.closing(new ObjectCache(memory,
+            new CacheConfig(2 * RUN, RUN, Duration.ofSeconds(20), 1000, 0.25,
+                    new ReadAhead.Limits(0, 0), RULES, Verification.NONE),
+            nanos::get));
+    private final CacheOnlyObjects objects = cache.cacheOnly();
+    private int etags;
+
+    private static ObjectId id(String tenant, String key) {
+        return new ObjectId(CacheOnlyObjects.BACKEND, "tenant:" + tenant, "kv-a", key, null);
+    }
+
+    private CacheOnlyPut put(String tenant, String key, byte[] bytes) {
+        return put(tenant, key, bytes, LIFE);
+    }
+
+    private CacheOnlyPut put(String tenant, String key, byte[] bytes, Duration life) {
+        StagedUpload upload = requireNonNull(cache.tryStage(bytes.length, tenant));
+        upload.write(ByteBuffer.wrap(bytes));
+        String etag = "\"" + etags++ + "\"";
+        ObjectVersion version = new ObjectVersion(id(tenant, key), etag, "", bytes.length);
+        return objects
+                .put(new ObjectMetadata(version, Map.of("etag", etag), nanos.get(), 0), upload,
+                        life)
+                .toCompletableFuture()
+                .join();
+    }
+
+    /** Null if there is no such object; fails if a part of it is not there. */
+    private byte @Nullable [] get(String tenant, String key) {
+        ObjectMetadata held = cache.find(id(tenant, key));
+        if (held == null) {
+            return null;
+        }
+        @Nullable
+        PageSlice[] slices = new @Nullable PageSlice[PAGES];
+        int count = cache.tryLease(held.version(), 0, held.version().sizeBytes(), slices);
+        assertThat(count).as("pages of a whole object").isGreaterThanOrEqualTo(0);
+        ByteBuffer bytes = ByteBuffer.allocate((int) held.version().sizeBytes());
+        for (int i = 0; i < count; i++) {
+            try (PageSlice slice = requireNonNull(slices[i])) {
+                slice.buffers().forEach(bytes::put);
+            }
+        }
+        return bytes.array();
+    }
+
+    private List<String> held(String tenant, int count) {
+        List<String> held = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            if (objects.contains(id(tenant, "k" + i))) {
+                held.add("k" + i);
+            }
+        }
+        return held;
+    }
+
+    private void fill(String tenant, int count) {
+        for (int i = 0; i < count; i++) {
+            assertThat(put(tenant, "k" + i, random(i, PAGE)))
+                    .isInstanceOf(CacheOnlyPut.Stored.class);
+        }
+    }
+
+    @Test
+    void anObjectIsReadAsItWasPut() {
+        byte[] object = random(1, 3 * PAGE + 777);
+        assertThat(put("a", "k", object)).isInstanceOf(CacheOnlyPut.Stored.class);
+        assertThat(get("a", "k")).isEqualTo(object);
+        assertThat(put("a", "empty", new byte[0])).isInstanceOf(CacheOnlyPut.Stored.class);
+        assertThat(get("a", "empty")).isEmpty();
+        assertThat(objects.stats().objects()).isEqualTo(2);
+        assertThat(get("b", "k")).isNull();
+    }
+
+    @Test
+    void aKeyIsWrittenOnceUntilItIsDeleted() {
+        byte[] first = random(1, 2 * PAGE);
+        byte[] other = first.clone();
+        other[2 * PAGE - 1]++;
+        put("a", "k", first);
+        assertThat(put("a", "k", first.clone())).isInstanceOf(CacheOnlyPut.Same.class);
+        assertThat(put("a", "k", other)).isInstanceOf(CacheOnlyPut.Other.class);
+        assertThat(put("a", "k", random(1, 10))).isInstanceOf(CacheOnlyPut.Other.class);
+        assertThat(get("a", "k")).isEqualTo(first);
+        assertThat(put("b", "k", other)).as("another tenant's key")
+                .isInstanceOf(CacheOnlyPut.Stored.class);
+        assertThat(objects.delete(id("a", "k"))).isTrue();
+        assertThat(objects.delete(id("a", "k"))).isFalse();
+        assertThat(get("a", "k")).isNull();
+        assertThat(put("a", "k", other)).isInstanceOf(CacheOnlyPut.Stored.class);
+        assertThat(get("a", "k")).isEqualTo(other);
+    }
+
+    @Test
+    void aReaderOfADeletedObjectKeepsItsBytes() {
+        byte[] object = random(1, PAGE);
+        put("a", "k", object);
+        ObjectMetadata held = requireNonNull(cache.find(id("a", "k")));
+        @Nullable
+        PageSlice[] slices = new @Nullable PageSlice[1];
+        assertThat(cache.tryLease(held.version(), 0, PAGE, slices)).isEqualTo(1);
+        try (PageSlice slice = requireNonNull(slices[0])) {
+            objects.delete(id("a", "k"));
+            put("a", "k", random(2, PAGE));
+            assertThat(slice.buffers().getFirst()).isEqualTo(ByteBuffer.wrap(object));
+        }
+        assertThat(cache.tryLease(held.version(), 0, PAGE, slices)).as("the old version")
+                .isNegative();
+    }
+
+    @Test
+    void anObjectEndsWithItsLife() {
+        put("a", "short", random(1, PAGE), Duration.ofSeconds(10));
+        put("a", "long", random(2, PAGE), Duration.ZERO);
+        nanos.addAndGet(Duration.ofSeconds(10).toNanos());
+        assertThat(objects.contains(id("a", "short"))).isFalse();
+        assertThat(get("a", "long")).isNotNull();
+        assertThat(objects.stats().expired()).isEqualTo(1);
+        assertThat(put("a", "short", random(3, PAGE))).isInstanceOf(CacheOnlyPut.Stored.class);
+        nanos.addAndGet(LIFE.toNanos());
+        long before = memory.stats().usedBytes();
+        objects.sweep();
+        assertThat(memory.stats().usedBytes()).isEqualTo(before - PAGE);
+        assertThat(objects.stats().objects()).isEqualTo(1);
+    }
+
+    @Test
+    void aFullShareEvictsTheOldestThatNobodyRead() {
+        fill("capped", 16);
+        assertThat(get("capped", "k0")).isNotNull();
+        assertThat(put("capped", "k16", random(16, 2 * PAGE)))
+                .isInstanceOf(CacheOnlyPut.Stored.class);
+        assertThat(held("capped", 17)).contains("k0", "k3", "k15", "k16")
+                .doesNotContain("k1", "k2");
+        assertThat(objects.stats().evicted()).isEqualTo(2);
+    }
+
+    @Test
+    void aLeasedObjectStaysAndAFullShareRefuses() {
+        fill("capped", 16);
+        for (int i = 0; i < 16; i++) {
+            assertThat(objects.keep(id("capped", "k" + i), Duration.ofMinutes(1))).isTrue();
+        }
+        assertThat(put("capped", "more", random(1, PAGE))).isInstanceOf(CacheOnlyPut.Full.class);
+        assertThat(held("capped", 16)).hasSize(16);
+        assertThat(objects.stats().refused()).isEqualTo(1);
+        nanos.addAndGet(Duration.ofMinutes(1).toNanos());
+        assertThat(put("capped", "more", random(1, PAGE)))
+                .isInstanceOf(CacheOnlyPut.Stored.class);
+        assertThat(objects.keep(id("capped", "none"), Duration.ofMinutes(1))).isFalse();
+    }
+
+    @Test
+    void anObjectBeyondTheShareIsRefusedAndEvictsNothing() {
+        fill("capped", 16);
+        assertThat(put("capped", "large", random(1, 20 * PAGE)))
+                .isInstanceOf(CacheOnlyPut.Full.class);
+        assertThat(held("capped", 16)).hasSize(16);
+    }
+
+    @Test
+    void aFloorIsKeptFromOthers() {
+        fill("kept", 30);
+        for (int i = 0; i < 200; i++) {
+            put("other", "k" + i, random(i, PAGE));
+        }
+        assertThat(held("kept", 30)).hasSize(30);
+        assertThat(held("other", 200)).contains("k199").doesNotContain("k0");
+    }
+
+    @Test
+    void keysAreVisitedInTheOrderOfTheirBytes() {
+        List<String> keys = List.of("a", "a/b", ABOVE_SURROGATES, BEYOND_16_BITS, "z");
+        keys.forEach(key -> put("a", key, random(1, 10)));
+        List<String> visited = new ArrayList<>();
+        objects.visit("tenant:a", "kv-a", "a/", metadata -> {
+            visited.add(metadata.version().object().key());
+            return true;
+        });
+        assertThat(visited).containsExactly("a/b", "z", ABOVE_SURROGATES, BEYOND_16_BITS);
+    }
+
+    @Test
+    void anOperatorEvictsAndPinsThem() {
+        fill("capped", 10);
+        assertThat(cache.control().tryPin(new Selection("kv-a", "k0", Selection.Kind.KEY)))
+                .isTrue();
+        fillAfter(10, 30);
+        assertThat(held("capped", 1)).containsExactly("k0");
+        CacheControl.Held evicted = cache.control()
+                .evict(new Selection("kv-a", "", Selection.Kind.PREFIX));
+        assertThat(evicted.objects()).isEqualTo(16);
+        assertThat(evicted.bytes()).isEqualTo(16 * PAGE);
+        assertThat(objects.stats().objects()).isZero();
+    }
+
+    private void fillAfter(int from, int to) {
+        for (int i = from; i < to; i++) {
+            put("capped", "k" + i, random(i, PAGE));
+        }
+    }
+
+    @Test
+    void cachedPagesGetTheRoomBackThatCacheOnlyObjectsLeave() {
+        long before = cache.control().roomBytes();
+        fill("other", 60);
+        objects.deleteBuckets("kv-a"::equals);
+        objects.sweep();
+        assertThat(objects.stats().bytes()).isZero();
+        assertThat(cache.control().roomBytes()).isEqualTo(before);
+    }
+
+    @ParameterizedTest(name = "seed {0}")
+    @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8})
+    void nobodyReadsOtherBytesThanWerePut(int seed) {
+        Random random = new Random(seed);
+        Map<String, byte[]> model = new HashMap<>();
+        for (int step = 0; step < 1000; step++) {
+            String tenant = List.of("capped", "kept", "other").get(random.nextInt(3));
+            String key = "k" + random.nextInt(40);
+            String name = tenant + "/" + key;
+            switch (random.nextInt(8)) {
+                case 0, 1, 2 -> put(model, tenant, key,
+                        random(random.nextInt(3), random.nextInt(5 * PAGE)));
+                case 3 -> {
+                    objects.delete(id(tenant, key));
+                    model.remove(name);
+                }
+                case 4 -> nanos.addAndGet(Duration.ofMinutes(random.nextInt(5)).toNanos());
+                case 5 -> objects.keep(id(tenant, key), Duration.ofMinutes(1));
+                default -> {
+                    byte[] read = get(tenant, key);
+                    if (read != null) {
+                        assertThat(read).as(name).isEqualTo(model.get(name));
+                    }
+                }
+            }
+        }
+        assertThat(objects.stats().evicted()).isPositive();
+        assertThat(objects.stats().expired()).isPositive();
+    }
+
+    @Test
+    void underManyThreadsEachReadIsOfOnePut() throws Exception {
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<Future<?>> ends = new ArrayList<>();
+            for (int thread = 0; thread < 4; thread++) {
+                Random random = new Random(thread);
+                ends.add(threads.submit(() -> {
+                    for (int step = 0; step < 500; step++) {
+                        work(random);
+                    }
+                }));
+            }
+            for (Future<?> end : ends) {
+                end.get();
+            }
+        }
+        assertThat(objects.stats().bytes()).isEqualTo(memory.stats().usedBytes());
+    }
+
+    private void work(Random random) {
+        String key = "k" + random.nextInt(6);
+        int seed = random.nextInt(100);
+        StagedUpload upload = cache.tryStage(2 * PAGE, "capped");
+        if (upload == null || random.nextInt(5) == 0) {
+            objects.delete(id("capped", key));
+        }
+        if (upload != null) {
+            byte[] bytes = random(seed, 2 * PAGE);
+            upload.write(ByteBuffer.wrap(bytes));
+            // The ETag tells a reader which bytes were put.
+            String etag = "\"" + seed + "-" + Long.toHexString(random.nextLong()) + "\"";
+            objects.put(new ObjectMetadata(new ObjectVersion(id("capped", key), etag, "",
+                    bytes.length), Map.of("etag", etag), nanos.get(), 0), upload, LIFE)
+                    .toCompletableFuture()
+                    .join();
+        }
+        ObjectMetadata held = cache.find(id("capped", "k" + random.nextInt(6)));
+        @Nullable
+        PageSlice[] slices = new @Nullable PageSlice[2];
+        int count = held == null ? -1 : cache.tryLease(held.version(), 0, 2 * PAGE, slices);
+        if (held == null || count < 0) {
+            return;
+        }
+        String etag = held.version().etag();
+        byte[] expected = random(Integer.parseInt(etag.substring(1, etag.indexOf('-'))), 2 * PAGE);
+        for (int i = 0; i < 2; i++) {
+            try (PageSlice slice = requireNonNull(slices[i])) {
+                assertThat(slice.buffers().getFirst())
+                        .isEqualTo(ByteBuffer.wrap(expected, i * PAGE, PAGE));
+            }
+        }
+    }
+
+    private void put(Map<String, byte[]> model, String tenant, String key, byte[] bytes) {
+        boolean wasThere = objects.contains(id(tenant, key));
+        byte[] before = model.get(tenant + "/" + key);
+        switch (put(tenant, key, bytes)) {
+            case CacheOnlyPut.Stored _ -> model.put(tenant + "/" + key, bytes);
+            case CacheOnlyPut.Same _ -> assertThat(bytes).isEqualTo(before);
+            case CacheOnlyPut.Other _ -> {
+                assertThat(wasThere).isTrue();
+                assertThat(bytes).isNotEqualTo(before);
+            }
+            case CacheOnlyPut.Full _ -> {
+                // Nothing was put.
+            }
+        }
+    }
+}

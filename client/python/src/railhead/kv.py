@@ -1,0 +1,366 @@
+"""
+A namespace of small immutable blocks that a gateway holds in memory, such as the KV cache of an inference engine.
+
+    with railhead.Client() as client, client.kv("s3://kv-llama/rank0/") as blocks:
+        blocks.register(arena.ctypes.data, arena.nbytes)
+        blocks.put_from(keys, windows)
+        held = blocks.prefix(keys)
+        blocks.get_into(keys[:held], windows[:held])
+
+A cache may lose what it holds. So `exists`, `prefix` and `get_into` never raise what a gateway answers: an error is a miss,
+counted in `stats()` and logged. Only mistakes in arguments and a closed client are raised.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import logging
+import os
+import threading
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from railhead import _memory, _native, errors
+from railhead._jobs import Put, Read
+from railhead._keys import Keys, ask
+from railhead._memory import View
+from railhead._options import PutOptions
+from railhead._settings import split
+from railhead._transfer import Transfer
+
+if TYPE_CHECKING:
+    from railhead._paths import Paths
+    from railhead._session import Box
+    from railhead._transfer import Steps
+    from railhead.client import Client
+
+_LOG = logging.getLogger(__name__)
+_AS_BLOCK = PutOptions(if_none_match=True)  # a block that is held moves no bytes
+_HELD_STATUS = 412  # of a condition; 409 may mean that another write won, and then nothing needs to be held
+_HELD_CODE = "ObjectAlreadyExists"
+_NO_ROOM = "SlowDown"  # for this put beside the others that are under way
+_THREADS = 4
+
+# A block's memory: a buffer, an address with a length, or several of these, which the block's bytes fill in turn.
+Window = Any
+
+
+class Written(enum.Enum):
+    """What became of one block of `put_from`."""
+
+    STORED = "stored"
+    EXISTS = "exists"    # it is held already, and nothing was moved
+    REFUSED = "refused"  # it is not stored, or may not be
+
+
+class Stats(NamedTuple):
+    """
+    Blocks since the namespace was made. `errors`: how often each kind of error was taken for a miss or a refusal; `last_error`:
+    the last one's text.
+    """
+
+    hits: int
+    misses: int
+    stored: int
+    existed: int
+    refused: int
+    deleted: int
+    errors: dict[str, int]
+    last_error: str
+
+
+class Queue:
+    """
+    Calls that run on threads, and their results behind a descriptor for an event loop of any kind. The descriptor is readable
+    while results wait. Threads: any.
+    """
+
+    def __init__(self, threads: int = _THREADS) -> None:
+        self._threads = ThreadPoolExecutor(threads, "railhead-kv")
+        self._event = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        self._lock = threading.Lock()
+        self._results: deque[tuple[int, Any]] = deque()
+        self._last = 0
+
+    def submit(self, call: Callable[[], Any]) -> int:
+        """Returns the number that `drain` has with the result, from 1 on."""
+        with self._lock:
+            self._last += 1
+            number = self._last
+        self._threads.submit(self._run, number, call)
+        return number
+
+    def _run(self, number: int, call: Callable[[], Any]) -> None:
+        try:
+            result = call()
+        except BaseException as error:  # whoever drains has it
+            result = error
+        with self._lock:
+            self._results.append((number, result))
+            if self._event >= 0:
+                os.eventfd_write(self._event, 1)
+
+    def event_fd(self) -> int:
+        """To be polled, and never read or closed."""
+        return self._event
+
+    def drain(self) -> list[tuple[int, Any]]:
+        """What is done: each call's number, and its result or what it raised. Never waits."""
+        with self._lock:
+            if self._event < 0:
+                raise ValueError("the queue is closed")
+            with contextlib.suppress(BlockingIOError):
+                os.eventfd_read(self._event)
+            done = list(self._results)
+            self._results.clear()
+        return done
+
+    def close(self) -> None:
+        """Waits for the calls under way; those that wait their turn are dropped."""
+        self._threads.shutdown(wait=True, cancel_futures=True)
+        with self._lock:
+            if self._event >= 0:
+                os.close(self._event)
+                self._event = -1
+
+
+class KV:
+    """Blocks under one URL. Threads: any. A window is the gateway's from the call until it returned."""
+
+    def __init__(self, client: Client, url: str) -> None:
+        self._client = client
+        self._url = url
+        split(url, with_key=False)
+        self._registered = contextlib.ExitStack()
+        self._lock = threading.Lock()
+        self._counts: Counter[str] = Counter()
+        self._errors: Counter[str] = Counter()
+        self._last_error = ""
+        self._queue: Queue | None = None
+        self._closed = False
+
+    def __enter__(self) -> KV:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends what `submit_...` began, and gives back the registered memory. The client stays open."""
+        with self._lock:
+            queue, self._queue = self._queue, None
+            self._closed = True
+        if queue is not None:
+            queue.close()
+        self._registered.close()
+
+    def register(self, ptr: int, nbytes: int) -> None:
+        """Lets the gateway move bytes to and from this memory directly, where it can, until `close`; else they are copied."""
+        self._registered.enter_context(self._client.register(View(ptr, nbytes, None)))
+
+    # ---- Blocks ----
+
+    def exists(self, keys: Sequence[str | bytes]) -> list[bool]:
+        """Which keys are held. A key of bytes is a hash, and stands for its hexadecimal digits."""
+        job = self._ask(_native.EXISTS, keys)
+        return job.flags if job is not None else [False] * len(keys)
+
+    def prefix(self, keys: Sequence[str | bytes]) -> int:
+        """How many keys are held before the first that is not."""
+        job = self._ask(_native.PREFIX, keys)
+        return job.leading() if job is not None else 0
+
+    def get_into(self, keys: Sequence[str | bytes], windows: Sequence[Window]) -> list[bool]:
+        """Reads each block into its window. True: it was held and filled the window exactly; else the content is undefined."""
+        wanted = [_views(window, writable=True) for window in windows]
+        reads: list[Read] = []
+        for key, views in zip(_names(keys), wanted, strict=True):
+            start = 0
+            for view in views:
+                reads.append(Read(self._url + key, view, start))
+                start += view.nbytes
+        try:
+            got = iter(self._client.get_many(reads, return_exceptions=True) if reads else [])
+        except (errors.RailheadError, OSError) as error:
+            self._failed(error, len(keys))
+            return [False] * len(keys)
+        hits = [self._is_hit(views, [next(got) for _ in views]) for views in wanted]
+        self._count(hits=sum(hits), misses=len(hits) - sum(hits))
+        return hits
+
+    def _is_hit(self, views: list[View], got: list[Any]) -> bool:
+        for each in got:
+            if isinstance(each, Exception):
+                if not isinstance(each, errors.NotFound):
+                    self._failed(each)
+                return False
+        total = sum(view.nbytes for view in views)
+        return bool(got) and all(each.length == view.nbytes and each.size == total and each.etag == got[0].etag
+                                 for each, view in zip(got, views, strict=True))
+
+    def put_from(self, keys: Sequence[str | bytes], windows: Sequence[Window]) -> list[Written]:
+        """
+        Stores each window as a block. Several pieces of memory are joined by a copy. What has no room beside others is put again
+        after those, as long as some are stored.
+        """
+        jobs = [Put(self._url + key, _joined(window), _AS_BLOCK) for key, window in zip(_names(keys), windows, strict=True)]
+        left = [job for job in jobs if self._is_sendable(job)]
+        while left:
+            self._put(left)
+            refused = [job for job in left if getattr(job.error, "code", "") == _NO_ROOM]
+            if len(refused) == len(left):
+                break
+            left = refused
+            for job in left:
+                job.error = None
+        written = [self._written(job) for job in jobs]
+        self._count(stored=written.count(Written.STORED), existed=written.count(Written.EXISTS),
+                    refused=written.count(Written.REFUSED))
+        return written
+
+    def _put(self, jobs: list[Put]) -> None:
+        def call(paths: Paths, box: Box) -> Steps[None]:
+            yield from Transfer(paths, box, fail_fast=False).run(jobs)
+
+        try:
+            self._client._run(call)
+        except (errors.RailheadError, OSError) as error:
+            for job in jobs:
+                if job.outcome is None:
+                    job.fail(error)
+
+    def _is_sendable(self, job: Put) -> bool:
+        ring = self._client._paths.settings.ring
+        if job.view.nbytes > ring and not self._client._paths.reaches(job.view):
+            job.fail(ValueError(f"{job.view.nbytes} bytes of memory that is not registered do not fit into the ring"))
+        return job.error is None
+
+    def _written(self, job: Put) -> Written:
+        if job.error is None:
+            return Written.STORED
+        if getattr(job.error, "status", 0) == _HELD_STATUS or getattr(job.error, "code", "") == _HELD_CODE:
+            return Written.EXISTS
+        self._failed(job.error)
+        return Written.REFUSED
+
+    def delete(self, keys: Sequence[str | bytes]) -> list[bool]:
+        """Removes blocks: which are gone. One that was never there is gone; one that the caller may not remove stays."""
+        job = Keys(_native.DELETE, self._url, _names(keys))
+        if keys:
+            self._run(job)
+        self._count(deleted=sum(job.flags))
+        return job.flags
+
+    def clear(self) -> int:
+        """Removes all blocks of the namespace that the caller may remove: their number."""
+        removed = 0
+        while True:
+            job = Keys(_native.DELETE_PREFIX, self._url)
+            self._run(job)
+            if job.count == 0:
+                self._count(deleted=removed)
+                return removed
+            removed += job.count
+
+    # ---- Calls that do not block ----
+
+    def submit_exists(self, keys: Sequence[str | bytes]) -> int:
+        return self._submit(lambda: self.exists(keys))
+
+    def submit_prefix(self, keys: Sequence[str | bytes]) -> int:
+        return self._submit(lambda: self.prefix(keys))
+
+    def submit_get(self, keys: Sequence[str | bytes], windows: Sequence[Window]) -> int:
+        return self._submit(lambda: self.get_into(keys, windows))
+
+    def submit_put(self, keys: Sequence[str | bytes], windows: Sequence[Window]) -> int:
+        return self._submit(lambda: self.put_from(keys, windows))
+
+    def submit_delete(self, keys: Sequence[str | bytes]) -> int:
+        return self._submit(lambda: self.delete(keys))
+
+    def event_fd(self) -> int:
+        """A descriptor that is readable while results of `submit_...` wait: to be polled, and never read or closed."""
+        return self._own_queue().event_fd()
+
+    def drain(self) -> list[tuple[int, Any]]:
+        """What is done of `submit_...`: each number with the call's result, or the exception that it raised. Never waits."""
+        return self._own_queue().drain()
+
+    def _submit(self, call: Callable[[], Any]) -> int:
+        return self._own_queue().submit(call)
+
+    def _own_queue(self) -> Queue:
+        with self._lock:
+            if self._closed:
+                raise ValueError("the namespace is closed")
+            if self._queue is None:
+                self._queue = Queue()
+            return self._queue
+
+    # ---- What is told ----
+
+    def stats(self) -> Stats:
+        with self._lock:
+            counts = self._counts
+            return Stats(counts["hits"], counts["misses"], counts["stored"], counts["existed"], counts["refused"],
+                         counts["deleted"], dict(self._errors), self._last_error)
+
+    def _count(self, **counts: int) -> None:
+        with self._lock:
+            self._counts.update(counts)
+
+    def _failed(self, error: Exception, misses: int = 0) -> None:
+        kind = type(error).__name__
+        with self._lock:
+            self._errors[kind] += 1
+            self._last_error = str(error)
+            self._counts["misses"] += misses
+            is_first = self._errors[kind] == 1
+        _LOG.log(logging.WARNING if is_first else logging.DEBUG, "%s: taken for a miss: %s: %s", self._url, kind, error)
+
+    # ---- Requests ----
+
+    def _ask(self, operation: int, keys: Sequence[str | bytes]) -> Keys | None:
+        """None after an error, which is counted."""
+        job = Keys(operation, self._url, _names(keys))
+        if keys:
+            try:
+                self._run(job)
+            except (errors.RailheadError, OSError) as error:
+                self._failed(error)
+                return None
+        return job
+
+    def _run(self, job: Keys) -> None:
+        self._client._run(lambda paths, box: ask(paths, box, job))
+
+
+def _names(keys: Iterable[str | bytes]) -> list[str]:
+    return [key if isinstance(key, str) else key.hex() for key in keys]
+
+
+def _views(window: Window, *, writable: bool) -> list[View]:
+    if isinstance(window, View):
+        return [window]
+    if isinstance(window, tuple) and len(window) == 2 and isinstance(window[0], int):
+        return [View(window[0], window[1], None)]
+    if isinstance(window, list):
+        return [view for each in window for view in _views(each, writable=writable)]
+    return [_memory.view(window, writable=writable)]
+
+
+def _joined(window: Window) -> View:
+    views = _views(window, writable=False)
+    if len(views) == 1:
+        return views[0]
+    whole = bytearray(sum(view.nbytes for view in views))
+    joined = _memory.view(whole, writable=True)
+    at = joined.address
+    for view in views:
+        _memory.copy(at, view.address, view.nbytes)
+        at += view.nbytes
+    return joined

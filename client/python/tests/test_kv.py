@@ -1,0 +1,239 @@
+"""A namespace of blocks, over plain S3 and over a gateway's channel."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import select
+import threading
+from collections.abc import Iterator
+
+import pytest
+import rack
+from conftest import RULES, Rack, ScriptedStore, content, start
+from dict_store import DictStore
+
+import railhead
+from railhead.kv import KV, Queue, Written
+
+
+@pytest.fixture
+def store(scripted: ScriptedStore) -> DictStore:
+    scripted.script = DictStore()
+    return scripted.script
+
+
+@pytest.fixture
+def blocks(scripted: ScriptedStore, store: DictStore) -> Iterator[KV]:
+    with scripted.client() as client, client.kv("s3://kv-a/p/") as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def kv_rack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rack]:
+    """A gateway with a rule for blocks, which takes a policy file."""
+    if os.environ.get("RAILHEAD_NO_GATEWAY"):
+        pytest.skip("no gateway: ./railhead is not built")
+    folder = tmp_path_factory.mktemp("kv")
+    allow = {"Effect": "Allow", "Principal": "python", "Action": "s3:*", "Resource": "*"}
+    (folder / "policy.json").write_text(json.dumps({"Version": "2012-10-17", "Statement": [allow]}))
+    try:
+        with rack.Processes(folder) as processes:
+            yield start(folder, processes, gateway={"policy": "policy.json"},
+                        rules=[{"bucket": "kv-*", "durability": "none", "ttl": "1h"}, *RULES], cross_memory=True)
+    except rack.CannotStart as reason:
+        pytest.skip(f"no gateway: {reason}")
+
+
+def keys(count: int, first: int = 0) -> list[str]:
+    return [content(32, first + at).hex() for at in range(count)]
+
+
+def test_blocks_are_stored_found_read_and_deleted(blocks: KV, store: DictStore) -> None:
+    names, wanted = keys(5), [content(1000 + at, at) for at in range(5)]
+    assert blocks.exists(names) == [False] * 5
+    assert blocks.prefix(names) == 0
+    assert blocks.put_from(names[:4], wanted[:4]) == [Written.STORED] * 4
+    assert set(store.objects) == {f"/kv-a/p/{name}" for name in names[:4]}
+    assert blocks.exists([names[4], *names[:4]]) == [False, True, True, True, True]
+    assert blocks.prefix(names) == 4
+    into = [bytearray(len(each)) for each in wanted]
+    assert blocks.get_into(names, into) == [True] * 4 + [False]
+    assert into[:4] == [bytearray(each) for each in wanted[:4]]
+    assert blocks.delete(names[:1]) == [True]
+    assert blocks.prefix(names) == 0
+    assert blocks.clear() == 3
+    assert store.objects == {}
+    assert blocks.stats()[:6] == (4, 1, 4, 0, 0, 4)
+    assert blocks.stats().errors == {}
+
+
+def test_a_block_that_is_held_moves_nothing(blocks: KV, store: DictStore) -> None:
+    assert blocks.put_from(["k"], [b"first"]) == [Written.STORED]
+    assert blocks.put_from(["k", "l"], [b"other", b"new"]) == [Written.EXISTS, Written.STORED]
+    assert store.objects["/kv-a/p/k"] == b"first"
+
+
+def test_a_block_of_another_size_is_a_miss(blocks: KV) -> None:
+    blocks.put_from(["k"], [b"12345"])
+    assert blocks.get_into(["k"], [bytearray(4)]) == [False]
+    assert blocks.get_into(["k"], [bytearray(6)]) == [False]
+    assert blocks.get_into(["k"], [bytearray(5)]) == [True]
+
+
+def test_a_window_may_have_several_pieces(blocks: KV) -> None:
+    memory = bytearray(content(100))
+    address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    assert blocks.put_from(["k"], [[(address + 50, 10), (address, 20)]]) == [Written.STORED]
+    into = bytearray(30)
+    assert blocks.get_into(["k"], [into]) == [True]
+    assert into == memory[50:60] + memory[:20]
+    first, second = bytearray(10), bytearray(20)
+    assert blocks.get_into(["k"], [[first, second]]) == [True]
+    assert first + second == into
+    assert blocks.get_into(["k"], [[first, bytearray(19)]]) == [False]
+
+
+def test_a_key_of_bytes_is_its_digits(blocks: KV) -> None:
+    assert blocks.put_from([b"\x00\xff"], [b"x"]) == [Written.STORED]
+    assert blocks.exists(["00ff", b"\x00\xff", b"\x00"]) == [True, True, False]
+
+
+def test_nothing_is_asked_for_no_keys(blocks: KV, scripted: ScriptedStore) -> None:
+    assert (blocks.exists([]), blocks.prefix([]), blocks.get_into([], []), blocks.put_from([], []), blocks.delete([])) == (
+        [], 0, [], [], [])
+    assert scripted.asked == []
+
+
+def test_an_error_is_a_miss_that_is_counted(scripted: ScriptedStore, store: DictStore,
+                                            caplog: pytest.LogCaptureFixture) -> None:
+    with scripted.client() as client, client.kv("s3://kv-a/") as blocks:
+        blocks.put_from(["k"], [b"x"])
+        store.broken = True
+        assert blocks.exists(["k"]) == [False]
+        assert blocks.prefix(["k"]) == 0
+        assert blocks.get_into(["k"], [bytearray(1)]) == [False]
+        assert blocks.put_from(["l"], [b"y"]) == [Written.REFUSED]
+        stats = blocks.stats()
+        assert stats.errors == {"AccessDenied": 4}
+        assert "403" in stats.last_error or "AccessDenied" in stats.last_error
+        assert stats.refused == 1
+        assert "taken for a miss" in caplog.text
+        with pytest.raises(railhead.AccessDenied):
+            blocks.delete(["k"])
+
+
+def test_mistakes_are_raised(blocks: KV) -> None:
+    with pytest.raises(ValueError, match="empty"):
+        blocks.exists(["k", ""])
+    with pytest.raises(ValueError, match=r"shorter|longer"):
+        blocks.get_into(["k"], [])
+    with pytest.raises(ValueError, match="BUCKET"):
+        blocks._client.kv("kv-a/p")
+
+
+def test_results_wait_behind_a_descriptor(blocks: KV) -> None:
+    poller = select.poll()
+    poller.register(blocks.event_fd(), select.POLLIN)
+    assert poller.poll(0) == []
+    wanted: dict[int, object] = {blocks.submit_put(["k"], [b"abc"]): [Written.STORED]}
+    done = dict(drained(blocks, poller, 1))
+    assert done == wanted
+    into = bytearray(3)
+    wanted = {blocks.submit_exists(["k", "l"]): [True, False], blocks.submit_prefix(["k", "l"]): 1,
+              blocks.submit_get(["k"], [into]): [True]}
+    assert dict(drained(blocks, poller, 3)) == wanted
+    assert into == b"abc"
+    assert drained(blocks, poller, 0) == []
+    failed = blocks.submit_exists([""])
+    [(number, error)] = drained(blocks, poller, 1)
+    assert number == failed
+    assert isinstance(error, ValueError)
+
+
+def drained(blocks: KV, poller: select.poll, count: int) -> list[tuple[int, object]]:
+    done: list[tuple[int, object]] = []
+    while len(done) < count:
+        assert poller.poll(20_000)
+        done += blocks.drain()
+    assert poller.poll(0) == []
+    return done
+
+
+def test_what_waits_its_turn_is_dropped_by_the_close() -> None:
+    queue, go, ran = Queue(threads=1), threading.Event(), []
+    queue.submit(lambda: go.wait(20))
+    queue.submit(lambda: ran.append(1))
+    closer = threading.Thread(target=queue.close)
+    closer.start()
+    while not queue._threads._shutdown:
+        pass
+    go.set()
+    closer.join(20)
+    assert not closer.is_alive()
+    assert ran == []
+    queue.close()
+
+
+# ---- Over the channel ----
+
+
+def test_hundreds_of_blocks_go_over_the_channel(kv_rack: Rack) -> None:
+    names = [f"llama@{name}" for name in keys(512)]
+    with kv_rack.client(fabric="loopback") as client, client.kv("s3://kv-a/many/") as blocks:
+        source, into = client.empty(512 << 12), client.empty(512 << 12)
+        memoryview(source)[:] = content(512 << 12)  # type: ignore[arg-type]
+        at = [slice(i << 12, (i + 1) << 12) for i in range(512)]
+        assert blocks.exists(names) == [False] * 512
+        assert blocks.put_from(names, [source[each] for each in at]) == [Written.STORED] * 512
+        assert blocks.put_from(names[:3], [source[each] for each in at[:3]]) == [Written.EXISTS] * 3
+        assert blocks.exists([*names, "llama@none"]) == [True] * 512 + [False]
+        assert blocks.prefix([*names[:300], "none", *names[300:]]) == 300
+        assert blocks.get_into(names, [into[each] for each in at]) == [True] * 512
+        assert bytes(into) == bytes(source)
+        assert blocks.delete(names[:2]) == [True, True]
+        assert blocks.clear() == 510
+        assert blocks.exists(names) == [False] * 512
+        assert blocks.stats().errors == {}
+        assert client.report().bytes_by_path["loopback"] >= 2 * (512 << 12)
+
+
+def test_memory_by_its_address_is_reached_directly(kv_rack: Rack) -> None:
+    arena = bytearray(content(1 << 20))
+    address = ctypes.addressof(ctypes.c_char.from_buffer(arena))
+    with kv_rack.client(fabric="loopback") as client, client.kv("s3://kv-a/arena/") as blocks:
+        blocks.register(address, len(arena))
+        assert blocks.put_from(["k"], [(address, 1 << 19)]) == [Written.STORED]
+        assert blocks.get_into(["k"], [(address + (1 << 19), 1 << 19)]) == [True]
+        assert arena[:1 << 19] == arena[1 << 19:]
+        assert client.report().memory.startswith("as it is registered")
+
+
+def test_more_than_a_gateway_takes_at_once_is_stored_in_turns(kv_rack: Rack) -> None:
+    with kv_rack.client(fabric="loopback") as client, client.kv("s3://kv-a/large/") as blocks:
+        arena = client.empty(8 * (12 << 20))
+        windows = [arena[at * (12 << 20):(at + 1) * (12 << 20)] for at in range(8)]
+        assert blocks.put_from([f"k{at}" for at in range(8)], windows) == [Written.STORED] * 8
+        assert blocks.clear() == 8
+
+
+def test_a_bucket_of_a_store_has_no_blocks(kv_rack: Rack) -> None:
+    with kv_rack.client(fabric="loopback") as client, client.kv("s3://data/p/") as blocks:
+        assert blocks.exists(["k"]) == [False]
+        assert blocks.stats().errors == {"NotServed": 1}
+        assert "unsupported" in blocks.stats().last_error
+
+
+def test_a_gateway_that_is_killed_costs_misses_alone(kv_rack: Rack) -> None:
+    with kv_rack.client(fabric="loopback", deadline=5) as client, client.kv("s3://kv-a/killed/") as blocks:
+        assert blocks.put_from(["k"], [b"x"]) == [Written.STORED]
+        kv_rack.gateway.kill()
+        kv_rack.gateway.wait()
+        assert blocks.exists(["k"]) == [False]
+        assert blocks.get_into(["k"], [bytearray(1)]) == [False]
+        assert blocks.put_from(["l"], [b"y"]) == [Written.REFUSED]
+        assert sum(blocks.stats().errors.values()) == 3
+        kv_rack.start_gateway_again()
+        assert blocks.exists(["k"]) == [False]
+        assert blocks.put_from(["k"], [b"x"]) == [Written.STORED]

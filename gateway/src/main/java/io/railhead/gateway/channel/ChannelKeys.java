@@ -1,0 +1,76 @@
+package io.railhead.gateway.channel;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.railhead.gateway.object.cacheonly.CacheOnlyKeys;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Refusal;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.HeldKeys;
+import io.railhead.protocol.channel.RequestView;
+import io.railhead.protocol.message.MessageException;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+
+/**
+ * Answers one request that names many cache-only objects. No call blocks or asks a store, and one
+ * message bounds its work. Any thread.
+ */
+record ChannelKeys(CacheOnlyKeys objects) {
+    /** S3's bound of a key, in bytes. */
+    private static final int MAX_KEY_BYTES = 1024;
+    /** The most objects that one DELETE_PREFIX removes. */
+    private static final int MAX_REMOVED = 256;
+
+    /** @throws S3Refusal if the keys are malformed; then nothing was removed */
+    Answer answer(RequestView request) {
+        return switch (request.operation()) {
+            case EXISTS -> marked(request, objects::exists);
+            case PREFIX -> Answer.ofKeys(request.id(), objects.leading(List.of(keys(request))),
+                    Map.of());
+            case DELETE -> marked(request, this::remove);
+            case DELETE_PREFIX -> Answer.ofKeys(request.id(),
+                    objects.deletePrefix(request.key(), MAX_REMOVED), Map.of());
+            case GET, HEAD, PUT, UPLOAD_PART -> throw new IllegalArgumentException(
+                    "not of many keys: " + request.operation());
+        };
+    }
+
+    /** Returns an answer with a bit for each key. */
+    private static Answer marked(RequestView request, Predicate<String> test) {
+        String[] keys = keys(request);
+        BitSet marks = new BitSet(keys.length);
+        for (int i = 0; i < keys.length; i++) {
+            marks.set(i, test.test(keys[i]));
+        }
+        return Answer.ofKeys(request.id(), marks.cardinality(),
+                Map.of(HeldKeys.HEADER, HeldKeys.format(marks, keys.length)));
+    }
+
+    /** Returns whether the object is gone; false if the caller may not delete it. */
+    private boolean remove(String key) {
+        try {
+            objects.delete(key);
+            return true;
+        } catch (S3Refusal denied) {
+            return false;
+        }
+    }
+
+    private static String[] keys(RequestView request) {
+        String[] keys;
+        try {
+            keys = request.keys().keys(request.key());
+        } catch (MessageException e) {
+            throw new S3Refusal(S3Error.INVALID_ARGUMENT, String.valueOf(e.getMessage()));
+        }
+        for (String key : keys) {
+            if (key.length() > MAX_KEY_BYTES || key.getBytes(UTF_8).length > MAX_KEY_BYTES) {
+                throw new S3Refusal(S3Error.KEY_TOO_LONG);
+            }
+        }
+        return keys;
+    }
+}

@@ -1,0 +1,118 @@
+package io.railhead.gateway.object.cacheonly;
+
+import io.railhead.cache.CacheOnlyObjects;
+import io.railhead.cache.ObjectId;
+import io.railhead.gateway.authorization.AccessControl;
+import io.railhead.gateway.request.RequestSource;
+import io.railhead.gateway.request.Route;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Refusal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * One caller's view of the cache-only objects of one bucket, for requests that name many keys. Each
+ * key is held against the policy first: a key that the caller may not read is absent for it. No
+ * call blocks, waits, or asks a store; each allocates two small objects a key. Any thread.
+ *
+ * <p> A view is for one request: rules and policies may change afterwards.
+ */
+public final class CacheOnlyKeys {
+    /** The most objects that one deletion by prefix looks at, so that it holds no thread. */
+    private static final int MOST_LOOKS = 4096;
+
+    private final CacheOnlyObjects objects;
+    private final AccessControl access;
+    private final RequestSource asker;
+    private final String namespace;
+    private final String bucket;
+
+    /**
+     * @param route the route of a request for any object of the bucket, whose rule must have
+     *            {@code durability: none}: see {@code Rule.isCacheOnly}
+     * @param asker the caller, with its address and session, as policies look at them
+     */
+    public CacheOnlyKeys(CacheOnlyObjects objects, AccessControl access, RequestSource asker,
+            Route route, String bucket) {
+        if (!route.rule().isCacheOnly()) {
+            throw new IllegalArgumentException("the rule of the bucket is not durability: none");
+        }
+        this.objects = objects;
+        this.access = access;
+        this.asker = asker;
+        this.namespace = route.namespace();
+        this.bucket = bucket;
+    }
+
+    /** Returns the id of a key, with which the cache finds metadata and pages. */
+    public ObjectId id(String key) {
+        return new ObjectId(CacheOnlyObjects.BACKEND, namespace, bucket, key, null);
+    }
+
+    /** Returns whether the caller may read the key, there or not. */
+    public boolean mayRead(String key) {
+        return access.allows(asker, AccessControl.reading(bucket, key));
+    }
+
+    /** Returns whether there is such an object that the caller may read. */
+    public boolean exists(String key) {
+        return mayRead(key) && objects.contains(id(key));
+    }
+
+    /** Returns how many keys at the beginning of the list exist. */
+    public int leading(List<String> keys) {
+        for (int i = 0; i < keys.size(); i++) {
+            if (!exists(keys.get(i))) {
+                return i;
+            }
+        }
+        return keys.size();
+    }
+
+    /**
+     * Keeps an object from being evicted for room for so long, at most until its rule's
+     * {@code ttl}; false if there is none that the caller may read.
+     */
+    public boolean keep(String key, Duration time) {
+        return mayRead(key) && objects.keep(id(key), time);
+    }
+
+    /**
+     * Deletes an object. From the return on nobody finds it; readers that have its pages read on.
+     *
+     * @return false if there was none
+     * @throws S3Refusal {@code AccessDenied} if the policy does not let the caller delete the key
+     */
+    public boolean delete(String key) {
+        if (!mayDelete(key)) {
+            throw new S3Refusal(S3Error.ACCESS_DENIED,
+                    "The gateway's policy does not allow to delete this key.");
+        }
+        return objects.delete(id(key));
+    }
+
+    /**
+     * Deletes objects whose keys begin with a prefix and that the caller may delete, in S3's order.
+     *
+     * @param most the most that are deleted; a bounded number is looked at
+     * @return the number of objects deleted
+     */
+    public int deletePrefix(String prefix, int most) {
+        List<String> keys = new ArrayList<>();
+        int[] looks = {MOST_LOOKS};
+        objects.visit(namespace, bucket, prefix, held -> {
+            String key = held.version().object().key();
+            boolean begins = key.startsWith(prefix);
+            if (begins && mayDelete(key)) {
+                keys.add(key);
+            }
+            return begins && keys.size() < most && --looks[0] > 0;
+        });
+        return (int) keys.stream().filter(key -> objects.delete(id(key))).count();
+    }
+
+    private boolean mayDelete(String key) {
+        return access.allowsDeletion(asker, bucket, new AccessControl.Deletion(key, null));
+    }
+}
