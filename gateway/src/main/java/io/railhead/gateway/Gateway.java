@@ -385,6 +385,7 @@ public final class Gateway implements AutoCloseable, Readiness {
             CredentialStore credentials) {
         return new StatusPage(vertx, new StatusSources(() -> reload.config(), this, metrics,
                 memory, cache, routes::backends, fabrics.all(), disks,
+                peers == null ? null : peers::state,
                 new StatusSources.OwnFacts(connections::open, connections::limit,
                         () -> credentials.principals().size(), files::certificateUntil,
                         files::refusals)));
