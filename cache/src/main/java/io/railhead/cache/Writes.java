@@ -100,8 +100,8 @@ public final class Writes {
     }
 
     /**
-     * Returns whether no write has touched the object since it was learnt, as far as all gateways of
-     * this cache know; otherwise it is served as {@code strong}.
+     * Returns whether no write has touched the object since it was learnt, as far as all gateways
+     * of this cache know; otherwise it is served as {@code strong}.
      */
     public boolean isSettled(ObjectMetadata held) {
         ObjectId id = held.version().object();

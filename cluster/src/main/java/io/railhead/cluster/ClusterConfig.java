@@ -21,7 +21,7 @@ public record ClusterConfig(String cluster, String member, Address listen, Disco
         }
     }
 
-    /** A host and the first of its two ports: the second is one higher. */
+    /** A host and its port. */
     public record Address(String host, int port) {}
 
     /** Where the other members are found. */

@@ -16,7 +16,6 @@ import org.jgroups.Receiver;
 import org.jgroups.View;
 import org.jgroups.protocols.Discovery;
 import org.jgroups.protocols.FD_ALL3;
-import org.jgroups.protocols.FD_SOCK2;
 import org.jgroups.protocols.FRAG4;
 import org.jgroups.protocols.MERGE3;
 import org.jgroups.protocols.TCP;
@@ -35,7 +34,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Membership and messages by JGroups over TCP: the one class that knows its protocols. It listens
- * on two ports, one for messages and the next one for failure detection.
+ * on one port. A closed connection is the first sign of a member that has gone; JGroups' own port
+ * for that (FD_SOCK2) is left out, since it knows no certificates.
  */
 public final class JGroupsLink implements Link {
     private static final long HEARTBEAT_MILLIS = 500;
@@ -85,7 +85,7 @@ public final class JGroupsLink implements Link {
         InetAddress here = InetAddress.getByName(config.listen().host());
         TCP tcp = new TCP();
         tcp.setBindAddress(here).setBindPort(config.listen().port()).setPortRange(0);
-        tcp.setSockConnTimeout(CONNECT_MILLIS);
+        tcp.setSockConnTimeout(CONNECT_MILLIS).enableSuspectEvents(true);
         tcp.setLogDiscardMessages(false);
         if (keys != null) {
             tcp.setSocketFactory(new DefaultSocketFactory(keys.outgoing(), keys.incoming()));
@@ -94,7 +94,6 @@ public final class JGroupsLink implements Link {
         heartbeats.setTimeout(SILENCE_MILLIS).setInterval(HEARTBEAT_MILLIS);
         return List.of(tcp, discovery(config),
                 new MERGE3().setMinInterval(MERGE_MIN_MILLIS).setMaxInterval(MERGE_MAX_MILLIS),
-                new FD_SOCK2().setBindAddress(here).setOffset(1).setPortRange(0),
                 heartbeats, new VERIFY_SUSPECT2().setTimeout(VERIFY_MILLIS),
                 new NAKACK2().useMcastXmit(false), new UNICAST3(), new STABLE(),
                 new GMS().printLocalAddress(false).setJoinTimeout(JOIN_MILLIS),
@@ -117,9 +116,7 @@ public final class JGroupsLink implements Link {
 
     @Override
     public void open(Ear ear) {
-        // JGroups tells of a port in use by a long stack, and not which of the two it is.
         requireFree(config.listen().port());
-        requireFree(config.listen().port() + 1);
         channel.setDiscardOwnMessages(true);
         channel.setReceiver(new Receiver() {
             @Override
@@ -146,6 +143,7 @@ public final class JGroupsLink implements Link {
         }
     }
 
+    /** JGroups tells of a port in use by a long stack. */
     private void requireFree(int port) {
         try (ServerSocket trial = new ServerSocket()) {
             trial.setReuseAddress(true);

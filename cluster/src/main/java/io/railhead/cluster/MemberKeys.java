@@ -13,8 +13,8 @@ import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManager;
 
 /**
- * The certificate by which this member proves itself, and the authority that every member's must
- * be of. Both may be replaced: later connections use the new ones, and open ones stay. Any thread.
+ * The certificate by which this member proves itself, and the authority that every member's must be
+ * of. Both may be replaced: later connections use the new ones, and open ones stay. Any thread.
  */
 public final class MemberKeys {
     private static final String[] PROTOCOLS = {"TLSv1.3", "TLSv1.2"};
@@ -26,7 +26,9 @@ public final class MemberKeys {
         this.context = context(keys, authorities);
     }
 
-    /** @throws IllegalArgumentException with one line if they cannot be used; then nothing changes */
+    /**
+     * @throws IllegalArgumentException with one line if they cannot be used; then nothing changes
+     */
     public void replace(KeyManager[] keys, TrustManager[] authorities) {
         context = context(keys, authorities);
     }

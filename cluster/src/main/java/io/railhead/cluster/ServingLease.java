@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * This gateway's right to serve what it knows without asking a store.
  *
  * <p> It lasts while every other member of the view has answered a question that is younger than
- * the lease. The time counts from this gateway's own question, by its own clock: a gateway that
- * was paused finds the right expired. An answer names the last change that its sender has cast. It
+ * the lease. The time counts from this gateway's own question, by its own clock: a gateway that was
+ * paused finds the right expired. An answer names the last change that its sender has cast. It
  * counts only if that change was applied here, so a member whose changes do not arrive gives no
  * lease.
  *

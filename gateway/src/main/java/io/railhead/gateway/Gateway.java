@@ -399,7 +399,8 @@ public final class Gateway implements AutoCloseable, Readiness {
         boolean verifies = config.gateway().access().mode() != AuthMode.PASS_THROUGH;
         return opened(AdminCalls.api(verifies ? new Authenticator(credentials) : null, reads,
                 routes, access, new AdminCalls.Operators(drain, audit, support,
-                new MembersCall(config.gateway().name(), peers == null ? null : peers::state))));
+                        new MembersCall(config.gateway().name(),
+                                peers == null ? null : peers::state))));
     }
 
     private HttpServer openAdmin(StatusPage status, CredentialStore credentials,

@@ -56,9 +56,8 @@ final class ClusterLoader {
                     "is missing; the others connect to it, as in 10.0.0.1:7800");
         }
         ListenAddress address = ListenAddress.parse(text);
-        if (address.port() == 0 || address.port() == 65_535) {
-            throw new IllegalArgumentException(
-                    "'" + text + "' needs a port, and the next one above it");
+        if (address.port() == 0) {
+            throw new IllegalArgumentException("'" + text + "' needs a port");
         }
         return address;
     }

@@ -99,7 +99,7 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      * Several gateways whose caches are one.
      *
      * @param name of the cluster
-     * @param listen the address that the other members connect to; the next port is used, too
+     * @param listen the address that the other members connect to
      * @param members every member's {@code listen}; empty if a name says it
      * @param dns a name that has the addresses of all members; null if a list says it
      * @param tls null on one host only

@@ -63,9 +63,9 @@ public final class BodyRelay implements Subscriber<ByteBuffer> {
      * end.
      *
      * @param expected the number of bytes to come, beyond which none is passed on; -1 if unknown
-     * @param onWhole called on the event loop when all expected bytes have come; never if the number
-     *            is unknown. The last byte is sent once the returned stage has completed, which never
-     *            fails
+     * @param onWhole called on the event loop when all expected bytes have come; never if the
+     *            number is unknown. The last byte is sent once the returned stage has completed,
+     *            which never fails
      */
     public BodyRelay(HttpExchange httpExchange, HttpServerResponse response, long expected,
             Supplier<CompletionStage<?>> onWhole, Consumer<Outcome> onEnd) {

@@ -359,8 +359,8 @@ public final class Relay implements Operation {
     }
 
     /**
-     * @param onEnd learns whether the body was complete; the client does when the returned stage has
-     *            completed
+     * @param onEnd learns whether the body was complete; the client does when the returned stage
+     *            has completed
      */
     private static void pass(HttpExchange httpExchange, String method, BackendResponse answer,
             Function<Boolean, CompletionStage<?>> onEnd) {

@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  * @param configuration by key of {@code railhead.yaml}
  */
 record Status(Gateway gateway, History history, Counts recent, Counts total, Memory memory,
-        @Nullable Disk disk, @Nullable Cluster cluster, List<Fabric> fabrics, Map<String, Long> declines,
+        @Nullable Disk disk, @Nullable Cluster cluster, List<Fabric> fabrics,
+        Map<String, Long> declines,
         Map<String, Long> refusals,
         Overload overload, List<BucketCounts.Total> buckets, List<Tenant> tenants,
         List<Latency> latencies,
