@@ -79,7 +79,7 @@ public final class CacheControl {
         // Twice: between the two a page may have come from disk into memory, or gone the other way.
         for (int i = 0; i < 2; i++) {
             Held _ = evict(selection);
-            evictBelow(selection).thenAccept(missing -> {
+            CompletableFuture<Void> _ = evictBelow(selection).thenAccept(missing -> {
                 if (!missing.isEmpty()) {
                     LOG.warn("what another gateway has evicted may come back by a restart, since"
                             + " it is not recorded on {}", String.join(", ", missing));

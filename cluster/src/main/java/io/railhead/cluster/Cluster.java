@@ -3,7 +3,6 @@ package io.railhead.cluster;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -225,11 +224,6 @@ public final class Cluster implements AutoCloseable {
                 applied.get(), lease.gaps(), views.get(), refusedFrames.get());
     }
 
-    /** Returns the configured facts, sorted by key. */
-    public Map<String, String> facts() {
-        return new TreeMap<>(config.facts());
-    }
-
     /**
      * Leaves. The caller serves nobody any more, so that the others need not wait for this
      * gateway's lease. Blocks.
@@ -242,7 +236,7 @@ public final class Cluster implements AutoCloseable {
         timer.shutdownNow();
         sender.shutdown();
         link.close();
-        // Whoever still waits has nobody to wait for.
+        // Nobody is left to wait for.
         outbox.end();
     }
 }

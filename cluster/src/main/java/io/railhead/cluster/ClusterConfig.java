@@ -24,7 +24,7 @@ public record ClusterConfig(String cluster, String member, Address listen, Disco
     /** A host and its port. */
     public record Address(String host, int port) {}
 
-    /** Where the other members are found. */
+    /** The way to find the other members. */
     public sealed interface Discovery {
 
         /** A list, which may name this gateway too. */

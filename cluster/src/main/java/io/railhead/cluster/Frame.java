@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What members say to each other. Each frame opens with the format's version and its kind:
+ * Messages between members. Each frame opens with the format's version and its kind:
  *
  * <pre>
  *   +---------+------+---------------------------------------+
@@ -28,6 +28,7 @@ sealed interface Frame {
      *
      * @param view of the sender, in which its first change has the number 1
      */
+    @SuppressWarnings("ArrayRecordComponent") // Compared with nothing; its holders do not write.
     record Change(String view, long number, byte[] payload) implements Frame {}
 
     /** The acknowledgement of a change, sent once it is applied. */
@@ -39,7 +40,7 @@ sealed interface Frame {
     /** The lease. @param last the number of the answering member's last change in that view */
     record Answer(String view, long askedAtNanos, long last) implements Frame {}
 
-    /** What a member is configured for, by key. */
+    /** The settings of a member that others compare, by key. */
     record Introduction(Map<String, String> facts) implements Frame {
         public Introduction {
             facts = Map.copyOf(facts);

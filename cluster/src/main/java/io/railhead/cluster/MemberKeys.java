@@ -11,6 +11,7 @@ import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManager;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The certificate by which this member proves itself, and the authority that every member's must be
@@ -118,7 +119,7 @@ public final class MemberKeys {
             super();
         }
 
-        MembersOnly(int port, int backlog, InetAddress host) throws IOException {
+        MembersOnly(int port, int backlog, @Nullable InetAddress host) throws IOException {
             super(port, backlog, host);
         }
 

@@ -316,7 +316,7 @@ public final class Gateway implements AutoCloseable, Readiness {
 
     /**
      * Joins before anybody is served: a gateway that is alone serves what others write meanwhile.
-     * It leaves after the last request, and before the cache is closed.
+     * Leaves after the last request, and before the cache is closed.
      */
     private void join(ClusterPeers member) {
         opened(member).join(cache);

@@ -29,7 +29,7 @@ public final class BodyRelay implements Subscriber<ByteBuffer> {
     private final long expected;
     private long bytes;
     private boolean ended;
-    /** Whether the last piece waits; the body's end waits behind it. */
+    /** Set while the last piece waits; the body's end waits behind it. */
     private boolean isHeld;
     private @Nullable Boolean endWhileHeld;
     private volatile Subscription subscription = new Subscription() {

@@ -145,7 +145,7 @@ public final class Relay implements Operation {
                         request.caller(), patience(request)))
                 .whenComplete(StoreAnswers.to(httpExchange, (answer, failure) -> {
                     if (failure != null) {
-                        fail(httpExchange, failure, null);
+                        httpExchange.fail(StoreErrors.of(failure));
                     } else if (httpExchange.isOver()) {
                         BodyDrain.discard(answer.body());
                     } else {
@@ -211,10 +211,10 @@ public final class Relay implements Operation {
                     if (failure == null) {
                         pass(httpExchange, request, answer, body, onOutcome);
                     } else {
+                        Throwable cause = cause(failure, body);
                         httpExchange.after(onOutcome.take(isUnsent(body)
                                 ? new Outcome.Unsent()
-                                : new Outcome.Failed(failure)),
-                                () -> fail(httpExchange, failure, body));
+                                : new Outcome.Failed(failure)), () -> httpExchange.fail(cause));
                         if (body != null) {
                             // A body that was reported as unsent must not be sent afterwards.
                             body.abort(failure);
@@ -344,6 +344,7 @@ public final class Relay implements Operation {
             if (before != null) {
                 return before;
             }
+            told = AT_ONCE;
             CompletionStage<?> now = onOutcome.take(complete
                     ? new Outcome.Answered(answer)
                     : new Outcome.Failed(
@@ -451,9 +452,9 @@ public final class Relay implements Operation {
         return part == null ? -1 : part.lengthBytes();
     }
 
-    private static void fail(HttpExchange httpExchange, Throwable failure,
-            @Nullable RequestBody body) {
+    /** Returns what the client is told of a failure: its own body's fault comes first. */
+    private static Throwable cause(Throwable failure, @Nullable RequestBody body) {
         Throwable declared = body == null ? null : body.failure();
-        httpExchange.fail(declared != null ? declared : StoreErrors.of(failure));
+        return declared != null ? declared : StoreErrors.of(failure);
     }
 }
