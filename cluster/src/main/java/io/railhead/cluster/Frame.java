@@ -37,7 +37,11 @@ sealed interface Frame {
     /** The question for a lease. The time is the asker's own, and comes back to it. */
     record Question(String view, long askedAtNanos) implements Frame {}
 
-    /** The lease. @param last the number of the answering member's last change in that view */
+    /**
+     * The lease.
+     *
+     * @param last the number of the answering member's last change in that view
+     */
     record Answer(String view, long askedAtNanos, long last) implements Frame {}
 
     /** The settings of a member that others compare, by key. */

@@ -11,6 +11,7 @@ import io.railhead.gateway.http.Operation;
 import io.railhead.gateway.relay.Relay;
 import io.railhead.gateway.request.KeyReadings;
 import io.railhead.gateway.request.S3Request;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
@@ -72,7 +73,8 @@ public final class ObjectWrite implements Operation {
 
         @Override
         public CompletionStage<Void> heard() {
-            return others.thenCombine(named.heard(), (_, last) -> last);
+            return CompletableFuture.allOf(others.toCompletableFuture(),
+                    named.heard().toCompletableFuture());
         }
     }
 
