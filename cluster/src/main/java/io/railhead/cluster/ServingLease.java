@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * lease.
  *
  * <p> Knowledge from before the moment is never covered. A moment is set whenever changes may have
- * been missed: by the first whole lease under each view, and by a gap in a member's numbers.
+ * been missed: by the first whole lease under each view, by a gap in a member's numbers, and by a
+ * change that was named and has not come within the time of the lease.
  *
  * <p> Any thread. {@link #covers} takes no lock.
  */
@@ -25,6 +26,7 @@ final class ServingLease {
     private final long lengthNanos;
     private final LongSupplier nanoClock;
     private final Map<Member, Applied> applied = new HashMap<>();
+    private final Map<Member, Missing> missing = new HashMap<>();
     private final Map<Member, Long> answeredAtNanos = new HashMap<>();
     private List<Member> others = List.of();
     private String view = "";
@@ -34,6 +36,9 @@ final class ServingLease {
 
     /** The changes of one member that were applied here. */
     private record Applied(String view, long number) {}
+
+    /** A change that a member has named and that has not come, since when. */
+    private record Missing(long number, long sinceNanos) {}
 
     /**
      * The knowledge that the lease covers.
@@ -68,6 +73,7 @@ final class ServingLease {
         view = membership.id();
         others = membership.others();
         answeredAtNanos.clear();
+        missing.clear();
         applied.keySet().retainAll(others);
         isWhole = others.isEmpty();
         covered = isWhole
@@ -82,21 +88,52 @@ final class ServingLease {
      */
     synchronized boolean applied(Member from, String itsView, long number) {
         Applied before = applied.get(from);
-        long expected = before == null || !before.view.equals(itsView) ? 1 : before.number + 1;
-        applied.put(from, new Applied(itsView, number));
-        if (number == expected) {
+        long last = before == null || !before.view.equals(itsView) ? 0 : before.number;
+        if (number <= last) {
+            // It was given up, so what it replaced is not covered.
             return true;
         }
+        applied.put(from, new Applied(itsView, number));
+        if (number == last + 1) {
+            return true;
+        }
+        uncover();
+        return false;
+    }
+
+    /** Covers nothing of before: a change is missing. */
+    private void uncover() {
         gaps++;
         Covered now = covered;
         covered = new Covered(now.isAlone, now.isHeld, now.untilNanos, nanoClock.getAsLong());
-        return false;
+    }
+
+    /**
+     * Returns whether a change that a member has named did not come within the time of the lease:
+     * then it is lost, and nothing of before is covered. Its writer waits no longer.
+     */
+    private boolean isGivenUp(Member from, long named) {
+        long now = nanoClock.getAsLong();
+        Missing before = missing.get(from);
+        if (before == null || appliedOf(from) >= before.number) {
+            missing.put(from, new Missing(named, now));
+            return false;
+        }
+        if (now - before.sinceNanos < lengthNanos) {
+            return false;
+        }
+        missing.remove(from);
+        applied.put(from, new Applied(view, named));
+        uncover();
+        return true;
     }
 
     /** Takes a member's answer to this gateway's question. */
     synchronized void answered(Member from, Frame.Answer answer) {
-        if (!answer.view().equals(view) || !others.contains(from)
-                || appliedOf(from) < answer.last()) {
+        if (!answer.view().equals(view) || !others.contains(from)) {
+            return;
+        }
+        if (appliedOf(from) < answer.last() && !isGivenUp(from, answer.last())) {
             return;
         }
         answeredAtNanos.merge(from, answer.askedAtNanos(),

@@ -100,6 +100,40 @@ class ServingLeaseTest {
         assertThat(lease.covers(learnt)).isTrue();
     }
 
+    /** Nothing more may follow that would show the gap. */
+    @Test
+    void aChangeThatNeverComesIsGivenUpAndUncoversAll() {
+        long learnt = learntAfterWholeLease();
+        answer(B, clock.getAsLong(), 1);
+        clock.pass(LEASE.minusMillis(1));
+        answer(B, clock.getAsLong(), 1);
+        answer(C, clock.getAsLong(), 0);
+        clock.pass(Duration.ofMillis(1));
+        assertThat(lease.isHeld()).isFalse();
+        answer(B, clock.getAsLong(), 1);
+        assertThat(lease.isHeld()).isTrue();
+        assertThat(lease.gaps()).isEqualTo(1);
+        assertThat(lease.covers(learnt)).isFalse();
+        clock.pass(Duration.ofMillis(1));
+        assertThat(lease.covers(clock.getAsLong())).as("learnt since").isTrue();
+        assertThat(lease.applied(B, "v", 1)).as("late").isTrue();
+        assertThat(lease.applied(B, "v", 2)).isTrue();
+    }
+
+    @Test
+    void changesThatComeOneBehindTheOtherAreNotGivenUp() {
+        long learnt = learntAfterWholeLease();
+        for (int i = 1; i < 100; i++) {
+            answer(B, clock.getAsLong(), i);
+            clock.pass(Duration.ofMillis(100));
+            lease.applied(B, "v", i);
+        }
+        assertThat(lease.gaps()).isZero();
+        answer(B, clock.getAsLong(), 99);
+        answer(C, clock.getAsLong(), 0);
+        assertThat(lease.covers(learnt)).isTrue();
+    }
+
     @Test
     void anotherViewCoversNothingOfBefore() {
         long learnt = learntAfterWholeLease();
