@@ -7,13 +7,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * An operator's control of the cache: evict objects, or pin them. Any thread; each call visits all
  * cached pages, so it must not run on an event loop.
  */
 public final class CacheControl {
+    private static final Logger LOG = LoggerFactory.getLogger(CacheControl.class);
     /** Bounded, since every filled page is compared with every pin. */
     private static final int MAX_PINS = 1000;
 
@@ -56,9 +60,32 @@ public final class CacheControl {
         learning.stream().filter(id -> cache.find(id) != null).forEach(objects::add);
         table.forEachInFlight(id -> addCovered(selection, id, learning));
         // Fills under way are first kept from being cached; only then are cached pages evicted.
-        learning.forEach(id -> cache.invalidate(id, EvictionCause.ADMIN));
+        learning.forEach(id -> cache.invalidateHere(id, EvictionCause.ADMIN));
         index.covered(selection).forEach(key -> index.remove(key, EvictionCause.ADMIN));
         return new Held(objects.size(), bytes);
+    }
+
+    /**
+     * Tells the other gateways of this cache to evict the selection, from their disks too.
+     *
+     * @return completes when none of them serves what it had; never fails
+     */
+    public CompletionStage<Void> tell(Selection selection) {
+        return cache.tell(selection);
+    }
+
+    /** Evicts what another gateway's operator has evicted there, from memory and from disks. */
+    void evictAsTold(Selection selection) {
+        // Twice: between the two a page may have come from disk into memory, or gone the other way.
+        for (int i = 0; i < 2; i++) {
+            Held _ = evict(selection);
+            CompletableFuture<Void> _ = evictBelow(selection).thenAccept(missing -> {
+                if (!missing.isEmpty()) {
+                    LOG.warn("what another gateway has evicted may come back by a restart, since"
+                            + " it is not recorded on {}", String.join(", ", missing));
+                }
+            });
+        }
     }
 
     /** Returns whether disks hold what a tenant has under a key that can be erased. */
@@ -73,7 +100,7 @@ public final class CacheControl {
     public Held evictTenant(String tenant) {
         Set<ObjectId> filling = new HashSet<>();
         table.forEachInFlight(filling::add);
-        filling.forEach(id -> cache.invalidate(id, EvictionCause.ADMIN));
+        filling.forEach(id -> cache.invalidateHere(id, EvictionCause.ADMIN));
         Set<ObjectId> objects = new HashSet<>();
         long bytes = 0;
         for (Set<PageKey> keys : index.keys()) {

@@ -51,6 +51,7 @@ public final class ObjectCache implements AutoCloseable {
     private final PageMemory memory;
     private final CacheConfig config;
     private final Writes writes;
+    private final Peers peers;
     private final StringPool texts = new StringPool();
     private final Set<String> namespaces = ConcurrentHashMap.newKeySet();
     private final AtomicLong stagedBytes = new AtomicLong();
@@ -76,7 +77,7 @@ public final class ObjectCache implements AutoCloseable {
      * @param nanoClock monotonic, as {@link System#nanoTime}
      */
     public ObjectCache(PageMemory memory, CacheConfig config, LongSupplier nanoClock) {
-        this(memory, config, nanoClock, DOUBT, null);
+        this(memory, config, nanoClock, DOUBT, null, Peers.NONE);
     }
 
     /**
@@ -86,7 +87,18 @@ public final class ObjectCache implements AutoCloseable {
      */
     public ObjectCache(PageMemory memory, CacheConfig config, LongSupplier nanoClock,
             @Nullable Lower lower) {
-        this(memory, config, nanoClock, DOUBT, lower);
+        this(memory, config, nanoClock, DOUBT, lower, Peers.NONE);
+    }
+
+    /**
+     * A cache that is one with other gateways'.
+     *
+     * @param lower null for memory alone
+     * @param peers the other gateways, whose changes come by {@link #heard}
+     */
+    public ObjectCache(PageMemory memory, CacheConfig config, LongSupplier nanoClock,
+            @Nullable Lower lower, Peers peers) {
+        this(memory, config, nanoClock, DOUBT, lower, peers);
     }
 
     /**
@@ -98,17 +110,18 @@ public final class ObjectCache implements AutoCloseable {
     public record Lower(DiskTier disk, Function<ObjectId, @Nullable String> storeOf) {}
 
     ObjectCache(PageMemory memory, CacheConfig config, LongSupplier nanoClock, Duration doubt) {
-        this(memory, config, nanoClock, doubt, null);
+        this(memory, config, nanoClock, doubt, null, Peers.NONE);
     }
 
     private ObjectCache(PageMemory memory, CacheConfig config, LongSupplier nanoClock,
-            Duration doubt, @Nullable Lower below) {
+            Duration doubt, @Nullable Lower below, Peers peers) {
+        this.peers = peers;
         this.memory = memory;
         this.config = config;
         this.timer = new ScheduledThreadPoolExecutor(1, thread("timer"));
         this.writes = new Writes(nanoClock, doubt, task -> {
             Future<?> _ = timer.schedule(task, doubt.toNanos(), TimeUnit.NANOSECONDS);
-        }, id -> evictEverywhere(id, EvictionCause.INVALIDATED));
+        }, id -> evictEverywhere(id, EvictionCause.INVALIDATED), peers);
         this.pins = new Pins(memory, config.pinRatio());
         this.lower = below == null
                 ? null
@@ -242,6 +255,24 @@ public final class ObjectCache implements AutoCloseable {
         return keep(shared(metadata));
     }
 
+    /**
+     * Indexes metadata as {@link #learn} does.
+     *
+     * @return completes when no gateway of this cache serves the version that it replaced, if any;
+     *         never fails
+     */
+    public CompletionStage<Void> learnForAll(ObjectMetadata metadata) {
+        ObjectMetadata shared = shared(metadata);
+        ObjectId id = shared.version().object();
+        ObjectMetadata held = objects.policy().getIfPresentQuietly(id);
+        boolean isNews = held != null && !held.version().equals(shared.version());
+        return keep(shared, !isNews) && isNews ? tellOf(id) : Peers.NOBODY;
+    }
+
+    private CompletionStage<Void> tellOf(ObjectId id) {
+        return peers.tell(Change.OfKey.of(id, WriteOutcome.DONE));
+    }
+
     /** Returns the same metadata with shared strings, as it will be cached. */
     ObjectMetadata shared(ObjectMetadata metadata) {
         return texts.share(metadata,
@@ -250,6 +281,11 @@ public final class ObjectCache implements AutoCloseable {
 
     /** Indexes metadata that is {@link #shared} already; see {@link #learn}. */
     boolean keep(ObjectMetadata metadata) {
+        return keep(metadata, true);
+    }
+
+    /** @param tells whether the other gateways are told if it replaces another version */
+    private boolean keep(ObjectMetadata metadata, boolean tells) {
         ObjectId id = metadata.version().object();
         namespaces.add(id.namespace());
         if (!writes.isCurrent(id, metadata.generation())) {
@@ -267,29 +303,40 @@ public final class ObjectCache implements AutoCloseable {
         }
         if (replaced[0] != null && !replaced[0].version().equals(metadata.version())) {
             removeAll(replaced[0].version(), EvictionCause.INVALIDATED);
+            if (tells) {
+                // Somebody wrote past the gateways; the others may have the earlier version, too.
+                tellOf(id);
+            }
         }
         if (writes.isCurrent(id, metadata.generation())) {
             return true;
         }
         // A write began meanwhile, and may have evicted before this entry was there.
-        evict(id);
+        evict(id, EvictionCause.INVALIDATED);
         return false;
     }
 
-    /** Evicts one object's metadata and pages. Leases stay valid. */
-    public void evict(ObjectId id) {
-        evict(id, EvictionCause.INVALIDATED);
+    /**
+     * Evicts one object's metadata and pages, since the store has something else. Leases stay
+     * valid.
+     *
+     * @return completes when no gateway of this cache serves it; never fails
+     */
+    public CompletionStage<Void> evict(ObjectId id) {
+        return evict(id, EvictionCause.INVALIDATED) ? tellOf(id) : Peers.NOBODY;
     }
 
-    private void evict(ObjectId id, EvictionCause cause) {
+    /** Returns whether the object was known, and others may know it too. */
+    private boolean evict(ObjectId id, EvictionCause cause) {
         if (CacheOnlyObjects.owns(id)) {
             cacheOnly().evict(id, cause);
-            return;
+            return false;
         }
         ObjectMetadata held = objects.asMap().remove(id);
         if (held != null) {
             removeAll(held.version(), cause);
         }
+        return held != null;
     }
 
     /**
@@ -315,13 +362,38 @@ public final class ObjectCache implements AutoCloseable {
         }
     }
 
+    /** Evicts an object here, and drops discoveries of it under way. */
+    void invalidateHere(ObjectId id, EvictionCause cause) {
+        writes.raise(id);
+        evictEverywhere(id, cause);
+    }
+
     /**
      * Evicts an object and drops discoveries of it under way: an event reported a write, or an
      * operator evicts it.
+     *
+     * @return completes when no gateway of this cache serves what was before; never fails
      */
-    public void invalidate(ObjectId id, EvictionCause cause) {
-        writes.raise(id);
-        evictEverywhere(id, cause);
+    public CompletionStage<Void> invalidate(ObjectId id, EvictionCause cause) {
+        invalidateHere(id, cause);
+        return tellOf(id);
+    }
+
+    /** Tells the other gateways of this cache what an operator has evicted here. */
+    CompletionStage<Void> tell(Selection evicted) {
+        return peers.tell(new Change.Eviction(evicted));
+    }
+
+    /**
+     * Applies a change that another gateway of this cache has told. Visits all cached pages for an
+     * eviction, so it must not run on an event loop.
+     */
+    public void heard(Change change) {
+        switch (change) {
+            case Change.OfKey key -> writes.heard(key);
+            case Change.OfBucket bucket -> writes.heard(bucket);
+            case Change.Eviction(Selection selection) -> control.evictAsTold(selection);
+        }
     }
 
     /**

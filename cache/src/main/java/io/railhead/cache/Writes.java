@@ -1,6 +1,7 @@
 package io.railhead.cache;
 
 import java.time.Duration;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -32,6 +33,7 @@ public final class Writes {
     private final Duration doubt;
     private final Consumer<Runnable> afterDoubt;
     private final Consumer<ObjectId> evict;
+    private final Peers peers;
 
     private record Name(String backend, String bucket, String key) {
         static Name of(ObjectId id) {
@@ -40,7 +42,6 @@ public final class Writes {
     }
 
     /** An open write; exactly one call of {@link #end} must follow. */
-    @FunctionalInterface
     public interface Write {
 
         /**
@@ -50,6 +51,12 @@ public final class Writes {
          *         key's stripe since the begin; {@link #DISTURBED} otherwise
          */
         long end(WriteOutcome outcome);
+
+        /**
+         * Returns the stage that completes when no gateway of this cache serves what was before the
+         * write; asked after the end. Until then the client must not learn of it. Never fails.
+         */
+        CompletionStage<Void> heard();
     }
 
     /**
@@ -58,9 +65,11 @@ public final class Writes {
      * @param doubt the time in which a store that did not respond may still perform a write
      * @param afterDoubt runs a task once that time has passed
      * @param evict evicts an object under every account
+     * @param peers are told of each write that may have happened
      */
     Writes(LongSupplier nanoClock, Duration doubt, Consumer<Runnable> afterDoubt,
-            Consumer<ObjectId> evict) {
+            Consumer<ObjectId> evict, Peers peers) {
+        this.peers = peers;
         this.nanoClock = nanoClock;
         this.doubt = doubt;
         this.afterDoubt = afterDoubt;
@@ -91,12 +100,13 @@ public final class Writes {
     }
 
     /**
-     * Returns whether no write has touched the object since it was learnt; otherwise it is served
-     * as {@code strong}.
+     * Returns whether no write has touched the object since it was learnt, as far as all gateways
+     * of this cache know; otherwise it is served as {@code strong}.
      */
     public boolean isSettled(ObjectMetadata held) {
         ObjectId id = held.version().object();
-        return !isOpen(id) && isBucketUnchanged(id, held.learntAtNanos());
+        return !isOpen(id) && isBucketUnchanged(id, held.learntAtNanos())
+                && peers.vouchFor(held.learntAtNanos());
     }
 
     /**
@@ -106,7 +116,7 @@ public final class Writes {
      * @param epoch the key's write epoch at that time
      */
     public boolean isUntouchedSince(ObjectId id, long atNanos, long epoch) {
-        return isCurrent(id, epoch) && isBucketUnchanged(id, atNanos);
+        return isCurrent(id, epoch) && isBucketUnchanged(id, atNanos) && peers.vouchFor(atNanos);
     }
 
     private boolean isBucketUnchanged(ObjectId id, long sinceNanos) {
@@ -119,15 +129,53 @@ public final class Writes {
      * happened.
      */
     public Write begin(ObjectId id) {
+        return new OpenWrite(id, open(id));
+    }
+
+    /** Opens a write; returns the key's write epoch. */
+    private long open(ObjectId id) {
         open.merge(Name.of(id), 1, Integer::sum);
-        long begun = raise(id);
-        AtomicBoolean ended = new AtomicBoolean();
-        return outcome -> {
+        return raise(id);
+    }
+
+    /** Applies the end of another gateway's write, or news of one. The others know of it. */
+    void heard(Change.OfKey change) {
+        ObjectId id = change.id();
+        end(id, open(id), change.outcome());
+    }
+
+    /** Applies the end of another gateway's write of unknown keys. */
+    void heard(Change.OfBucket change) {
+        changed(change.backend(), change.bucket(), change.outcome());
+    }
+
+    private final class OpenWrite implements Write {
+        private final ObjectId id;
+        private final long begun;
+        private final AtomicBoolean ended = new AtomicBoolean();
+        private volatile CompletionStage<Void> heard = Peers.NOBODY;
+
+        OpenWrite(ObjectId id, long begun) {
+            this.id = id;
+            this.begun = begun;
+        }
+
+        @Override
+        public long end(WriteOutcome outcome) {
             if (!ended.compareAndSet(false, true)) {
                 throw new IllegalStateException("a write ends once");
             }
-            return end(id, begun, outcome);
-        };
+            long epoch = Writes.this.end(id, begun, outcome);
+            if (outcome != WriteOutcome.REFUSED) {
+                heard = peers.tell(Change.OfKey.of(id, outcome));
+            }
+            return epoch;
+        }
+
+        @Override
+        public CompletionStage<Void> heard() {
+            return heard;
+        }
     }
 
     /** Raises the key's write epoch; returns the new one. */
@@ -165,8 +213,17 @@ public final class Writes {
     /**
      * Ends a write of unknown keys of a bucket. All its objects are revalidated before they are
      * served, and repeatedly while the write may still happen.
+     *
+     * @return completes when no gateway of this cache serves what was before the write
      */
-    public void endInBucket(String backend, String bucket, WriteOutcome outcome) {
+    public CompletionStage<Void> endInBucket(String backend, String bucket, WriteOutcome outcome) {
+        changed(backend, bucket, outcome);
+        return outcome == WriteOutcome.REFUSED
+                ? Peers.NOBODY
+                : peers.tell(new Change.OfBucket(backend, bucket, outcome));
+    }
+
+    private void changed(String backend, String bucket, WriteOutcome outcome) {
         switch (outcome) {
             case DONE -> changed(backend, bucket, Duration.ZERO);
             case UNKNOWN -> changed(backend, bucket, doubt);

@@ -34,7 +34,7 @@ final class RoomAtOnceTest {
     private final DiskTier disk = leaks.closing(
             hanging.open(PAGE, (long) QUEUED * PAGE, Duration.ofSeconds(60)));
     private final Writes writes = new Writes(System::nanoTime, Duration.ofSeconds(1), task -> {},
-            id -> {});
+            id -> {}, Peers.NONE);
     private final TenantPartition partition = new TenantPartition(
             new TenantQuota(TenantQuota.NO_QUOTA, 0), new EvictionCounts(),
             new LowerTier(disk, writes, id -> "store", PAGE));

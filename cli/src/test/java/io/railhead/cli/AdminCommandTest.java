@@ -153,6 +153,21 @@ class AdminCommandTest {
     }
 
     @Test
+    void membersAreShownWithTheAgeOfTheirAnswers() {
+        answer = "{\"view\":\"v\",\"lease\":false,\"members\":[{\"name\":\"g0\",\"self\":true},"
+                + "{\"name\":\"g1\",\"self\":false,\"silence_ms\":120,\"differs_in\":[]},"
+                + "{\"name\":\"g2\",\"self\":false,\"silence_ms\":null,"
+                + "\"differs_in\":[\"cache.page\"]}],\"told\":7,\"unheard\":1,\"applied\":3,"
+                + "\"gaps\":0}";
+        assertThat(run("members")).isZero();
+        assertThat(out.toString().lines()).containsExactly("g0  this gateway",
+                "g1  answered 120 ms ago",
+                "g2  has not answered yet, configured otherwise: cache.page",
+                "not all answer: every read asks its store",
+                "changes: 7 told, 1 of them not acknowledged by all, 3 applied of others");
+    }
+
+    @Test
     void asJsonTheAnswerIsPrintedAsItCame() {
         answer = "{\"state\":\"busy\",\"draining\":true,\"in_flight\":1}";
         assertThat(run("drain", "--json", "--wait", "1s")).isEqualTo(1);
@@ -181,7 +196,7 @@ class AdminCommandTest {
         assertThat(Main.commandLine().setOut(new PrintWriter(out, true)).execute("admin", "--help"))
                 .isZero();
         assertThat(out.toString()).contains("warm", "pin", "unpin", "pins", "evict", "drain",
-                "log-level", "usage", "support-bundle", "admin: true");
+                "log-level", "usage", "members", "support-bundle", "admin: true");
     }
 
     @Test

@@ -36,6 +36,8 @@ class ArchitectureTest {
     private static final String CACHE = "io.railhead.cache..";
     private static final String RDMA = "io.railhead.rdma..";
     private static final String BACKEND = "io.railhead.backend..";
+    private static final String CLUSTER = "io.railhead.cluster..";
+    private static final String JGROUPS = "org.jgroups..";
     private static final String GATEWAY = "io.railhead.gateway..";
     private static final String CLIENT = "io.railhead.client..";
     private static final String CLI = "io.railhead.cli..";
@@ -67,7 +69,7 @@ class ArchitectureTest {
             .resideInAPackage(CACHE)
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage(PROTOCOL, RDMA, BACKEND,
+            .resideInAnyPackage(PROTOCOL, RDMA, BACKEND, CLUSTER,
                     GATEWAY, CLIENT, CLI, AWS, VERTX, NETTY, JACKSON, PROMETHEUS, DISNI);
 
     @ArchTest
@@ -103,6 +105,24 @@ class ArchitectureTest {
                     .and(not(belongToAnyOf(SigningKey.class))));
 
     @ArchTest
+    static final ArchRule THE_CLUSTER_KNOWS_JGROUPS_AND_NOTHING_OF_RAILHEAD = classes().that()
+            .resideInAPackage(CLUSTER)
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage(CLUSTER, JGROUPS, "java..", "javax.net..", "org.slf4j..",
+                    "org.jspecify..");
+
+    /** A gateway without a cluster loads none of it. */
+    @ArchTest
+    static final ArchRule ONE_CLASS_KNOWS_JGROUPS = noClasses().that()
+            .resideOutsideOfPackage(JGROUPS)
+            .and()
+            .haveSimpleNameNotStartingWith("JGroupsLink")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage(JGROUPS);
+
+    @ArchTest
     static final ArchRule THE_GATEWAY_KNOWS_NO_CLIENT = noClasses().that()
             .resideInAPackage(GATEWAY)
             .should()
@@ -135,7 +155,7 @@ class ArchitectureTest {
     /** Somebody may set the wall clock by an hour: only signatures and logs look at it. */
     @ArchTest
     static final ArchRule FRESHNESS_AND_DEADLINES_GO_BY_THE_MONOTONIC_CLOCK = noClasses().that()
-            .resideInAnyPackage(CACHE, RDMA, "io.railhead.gateway.freshness..",
+            .resideInAnyPackage(CACHE, RDMA, CLUSTER, "io.railhead.gateway.freshness..",
                     "io.railhead.gateway.authorization..", "io.railhead.gateway.delivery..")
             .should()
             .dependOnClassesThat()

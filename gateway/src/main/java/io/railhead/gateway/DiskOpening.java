@@ -81,6 +81,15 @@ final class DiskOpening {
         return shares;
     }
 
+    /** Returns what tells a store from others, at any gateway and after restarts. */
+    static String identity(BackendConfig store) {
+        return store.endpoints()
+                .stream()
+                .map(URI::toString)
+                .sorted()
+                .collect(Collectors.joining(" ")) + " " + store.region();
+    }
+
     /**
      * The identities of stores as they were configured at the start. A store that a reload added or
      * pointed elsewhere marks its objects' namespaces by a number that means nothing after a
@@ -91,14 +100,6 @@ final class DiskOpening {
 
         StoreIdentities(Map<String, GatewayConfig.Store> stores) {
             stores.forEach((name, store) -> byName.put(name, identity(store.backend())));
-        }
-
-        private static String identity(BackendConfig store) {
-            return store.endpoints()
-                    .stream()
-                    .map(URI::toString)
-                    .sorted()
-                    .collect(Collectors.joining(" ")) + " " + store.region();
         }
 
         @Nullable

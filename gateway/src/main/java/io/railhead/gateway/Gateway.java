@@ -9,6 +9,7 @@ import io.railhead.backend.BackendStats;
 import io.railhead.backend.Caller;
 import io.railhead.cache.CacheConfig;
 import io.railhead.cache.ObjectCache;
+import io.railhead.cache.Peers;
 import io.railhead.cache.ReadAhead;
 import io.railhead.cache.Verification;
 import io.railhead.cache.disk.DiskTier;
@@ -17,6 +18,7 @@ import io.railhead.cache.memory.PageMemory;
 import io.railhead.gateway.admin.AdminApi;
 import io.railhead.gateway.admin.AdminCalls;
 import io.railhead.gateway.admin.Drain;
+import io.railhead.gateway.admin.MembersCall;
 import io.railhead.gateway.admin.SecretMask;
 import io.railhead.gateway.admin.SupportCall;
 import io.railhead.gateway.admission.Admission;
@@ -33,6 +35,7 @@ import io.railhead.gateway.channel.ChannelLogs;
 import io.railhead.gateway.channel.ChannelServer;
 import io.railhead.gateway.channel.ChannelServices;
 import io.railhead.gateway.channel.SessionCallers;
+import io.railhead.gateway.cluster.ClusterPeers;
 import io.railhead.gateway.config.AuditConfig;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.FileWatch;
@@ -58,6 +61,7 @@ import io.railhead.gateway.frontdoor.UnsignedEndpoint;
 import io.railhead.gateway.identity.CredentialChange;
 import io.railhead.gateway.identity.CredentialStore;
 import io.railhead.gateway.log.AccessLog;
+import io.railhead.gateway.metrics.ClusterCollector;
 import io.railhead.gateway.metrics.DiskCollector;
 import io.railhead.gateway.metrics.FabricCollector;
 import io.railhead.gateway.metrics.Metrics;
@@ -133,6 +137,8 @@ public final class Gateway implements AutoCloseable, Readiness {
     private final PageMemory memory;
     /** Null without a disk tier. */
     private @Nullable DiskTier disks;
+    /** Null for a gateway whose cache is its own. */
+    private final @Nullable ClusterPeers peers;
     private final ObjectCache cache;
     private final CacheOnlyStore cacheOnly;
     private final Tracing tracing;
@@ -173,11 +179,15 @@ public final class Gateway implements AutoCloseable, Readiness {
                     credentials.areOfSeveralTenants());
             Fabrics fabrics = opening.fabrics();
             memory = openMemory(fabrics);
+            peers = openCluster(environment);
             cache = openCache(nanoClock);
             cacheOnly = new CacheOnlyStore(cache, nanoClock, InstantSource.system(),
                     new SecureRandom().nextLong());
             OpenStores openStores = opened(new OpenStores(metrics.backendSeconds));
             routes = openRoutes(openStores);
+            if (peers != null) {
+                join(peers);
+            }
             metrics.register(new StateCollector(memory, cache, routes::backends));
             metrics.register(new FabricCollector(fabrics.all()));
             metrics.register(new NicCollector(config.rdma()));
@@ -305,7 +315,25 @@ public final class Gateway implements AutoCloseable, Readiness {
             disks = opened(lower.disk());
             metrics.register(new DiskCollector(lower.disk()::stats));
         }
-        return opened(new ObjectCache(memory, cacheConfig(), nanoClock, lower));
+        return opened(new ObjectCache(memory, cacheConfig(), nanoClock, lower,
+                peers == null ? Peers.NONE : peers));
+    }
+
+    /** Returns a member that joins once there is a cache. */
+    private @Nullable ClusterPeers openCluster(Environment environment) {
+        GatewayConfig.Cluster cluster = config.cluster();
+        return cluster == null
+                ? null
+                : new ClusterOpening(config, cluster, environment, files, vertx).open(this::opened);
+    }
+
+    /**
+     * Joins before anybody is served: a gateway that is alone serves what others write meanwhile.
+     * Leaves after the last request, and before the cache is closed.
+     */
+    private void join(ClusterPeers member) {
+        opened(member).join(cache);
+        metrics.register(new ClusterCollector(member::state));
     }
 
     static MemoryConfig memoryConfig(GatewayConfig config) {
@@ -371,6 +399,7 @@ public final class Gateway implements AutoCloseable, Readiness {
             CredentialStore credentials) {
         return new StatusPage(vertx, new StatusSources(() -> reload.config(), this, metrics,
                 memory, cache, routes::backends, fabrics.all(), disks,
+                peers == null ? null : peers::state,
                 new StatusSources.OwnFacts(connections::open, connections::limit,
                         () -> credentials.principals().size(), files::certificateUntil,
                         files::refusals)));
@@ -383,7 +412,9 @@ public final class Gateway implements AutoCloseable, Readiness {
                 new SecretMask(credentials::secrets));
         boolean verifies = config.gateway().access().mode() != AuthMode.PASS_THROUGH;
         return opened(AdminCalls.api(verifies ? new Authenticator(credentials) : null, reads,
-                routes, access, new AdminCalls.Operators(drain, audit, support)));
+                routes, access, new AdminCalls.Operators(drain, audit, support,
+                        new MembersCall(config.gateway().name(),
+                                peers == null ? null : peers::state))));
     }
 
     private HttpServer openAdmin(StatusPage status, CredentialStore credentials,

@@ -13,6 +13,7 @@ import io.railhead.gateway.frontdoor.TlsOptions;
 import io.railhead.gateway.frontdoor.TlsPort;
 import io.railhead.gateway.metrics.Metrics;
 import io.vertx.core.Vertx;
+import io.vertx.core.net.ServerSSLOptions;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
@@ -35,7 +36,7 @@ final class WatchedFiles {
         this.metrics = metrics;
         // An alert needs a 0 before the first 1.
         for (String setting : List.of("credentials", "session_keys", "policy", "tls", "health_tls",
-                "admin_tls", "events", "config")) {
+                "admin_tls", "cluster_tls", "events", "config")) {
             metrics.fileReloads.labels(setting, "refused");
             metrics.fileRefused.labels(setting);
         }
@@ -52,6 +53,8 @@ final class WatchedFiles {
         requireUsable("gateway.tls", gateway.tls());
         requireUsable("gateway.health_tls", gateway.healthTls());
         requireUsable("admin.tls", config.admin().tls());
+        GatewayConfig.Cluster cluster = config.cluster();
+        requireUsable("cluster.tls", cluster == null ? null : cluster.tls());
         GatewayConfig.Events events = gateway.events();
         if (events != null) {
             FileWatch.start("gateway.events.token_file", List.of(events.tokenFile()),
@@ -98,6 +101,17 @@ final class WatchedFiles {
     /** Watches the certificate of the admin port. */
     Optional<FileWatch> openAdminTls(GatewayConfig.Admin admin, Vertx vertx, TlsPort port) {
         return openTls("admin_tls", "admin.tls", admin.tls(), vertx, port, _ -> {});
+    }
+
+    /**
+     * Watches the certificate by which cluster members prove themselves.
+     *
+     * @param user takes it now, and each later one
+     */
+    FileWatch openClusterTls(GatewayConfig.Tls tls, Vertx vertx, Consumer<ServerSSLOptions> user) {
+        return FileWatch.start("cluster.tls", TlsOptions.of(tls),
+                contents -> user.accept(TlsOptions.options(vertx, "cluster.tls", contents)),
+                refusal -> count("cluster_tls", refusal));
     }
 
     /**

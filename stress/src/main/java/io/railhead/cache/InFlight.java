@@ -16,7 +16,7 @@ final class InFlight {
 
     static final FillTable TABLE = new FillTable(MEMORY,
             new PageIndex(MEMORY, CacheConfig.DEFAULT, new Pins(MEMORY, 0)),
-            new Writes(System::nanoTime, Duration.ZERO, task -> {}, id -> {}),
+            new Writes(System::nanoTime, Duration.ZERO, task -> {}, id -> {}, Peers.NONE),
             PAGE_BYTES,
             version -> version, version -> {});
 

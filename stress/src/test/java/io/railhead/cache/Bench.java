@@ -18,7 +18,7 @@ final class Bench {
     final Pins pins = new Pins(memory, 0.5);
     final PageIndex index = new PageIndex(memory, CacheConfig.DEFAULT, pins);
     final FillTable table = new FillTable(memory, index,
-            new Writes(System::nanoTime, Duration.ZERO, task -> {}, id -> {}),
+            new Writes(System::nanoTime, Duration.ZERO, task -> {}, id -> {}, Peers.NONE),
             PlainMemory.PAGE_BYTES,
             version -> version, version -> {});
 

@@ -20,8 +20,10 @@ public final class AdminCalls {
      * The parts that serve administrators alone.
      *
      * @param support collects a support bundle
+     * @param members shows the cluster
      */
-    public record Operators(Drain drain, Audit audit, SupportCall support) {}
+    public record Operators(Drain drain, Audit audit, SupportCall support,
+            MembersCall members) {}
 
     /**
      * Builds the calls from their shared services.
@@ -36,16 +38,17 @@ public final class AdminCalls {
         CacheCalls cache = new CacheCalls(reads.cache(), routes::backendNames);
         LogLevels levels = new LogLevels(vertx, clock);
         WarmCall warm = new WarmCall(new CacheWarming.Services(reads, routes, access));
-        return new AdminApi(vertx, authenticator, clock, metrics, operators.audit(), Map.of(
-                "warm", warm::run,
-                "evict", cache::evict,
-                "erase", cache::erase,
-                "pin", cache::pin,
-                "unpin", cache::unpin,
-                "pins", cache::pins,
-                "drain", operators.drain()::call,
-                "usage", new UsageCall(metrics.usage, clock)::call,
-                "support", operators.support()::run,
-                "log-level", levels::call));
+        return new AdminApi(vertx, authenticator, clock, metrics, operators.audit(), Map.ofEntries(
+                Map.entry("warm", warm::run),
+                Map.entry("evict", cache::evict),
+                Map.entry("erase", cache::erase),
+                Map.entry("pin", cache::pin),
+                Map.entry("unpin", cache::unpin),
+                Map.entry("pins", cache::pins),
+                Map.entry("members", operators.members()::call),
+                Map.entry("drain", operators.drain()::call),
+                Map.entry("usage", new UsageCall(metrics.usage, clock)::call),
+                Map.entry("support", operators.support()::run),
+                Map.entry("log-level", levels::call)));
     }
 }

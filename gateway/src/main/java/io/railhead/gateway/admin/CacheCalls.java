@@ -43,6 +43,7 @@ final class CacheCalls {
         // Again: between the two a page may have come from disk into memory, or gone the other way.
         evictFromMemory(selection);
         CompletableFuture<List<String>> second = control.evictBelow(selection);
+        requireHeard(selection);
         requireDone(first.thenCombine(second, CacheCalls::both),
                 "Evicted from memory, and not found"
                         + " on disk any more. But a restart may undo that on disk, since it is not recorded"
@@ -60,6 +61,18 @@ final class CacheCalls {
                             EvictionCause.ADMIN));
         }
         return held;
+    }
+
+    /** Waits until no gateway of this cache has the selection; such a wait is bounded. */
+    private void requireHeard(Selection selection) throws InterruptedException {
+        try {
+            control.tell(selection)
+                    .toCompletableFuture()
+                    .get(DISK_PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            throw new S3Refusal(S3Error.SERVICE_UNAVAILABLE, "Evicted here, but other gateways"
+                    + " of this cache may still have it. Call again.");
+        }
     }
 
     private static List<String> both(List<String> one, List<String> other) {

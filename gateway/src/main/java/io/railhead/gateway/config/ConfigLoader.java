@@ -35,8 +35,8 @@ import org.slf4j.event.Level;
 
 /**
  * Reads {@code railhead.yaml}. Every key and default is defined here, or in {@link StoreLoader},
- * {@link RuleLoader}, {@link RdmaLoader}, {@link VerbsLoader}, {@link DcLoader}, {@link TlsLoader}
- * and {@link WebIdentityLoader}; relative paths start at the file's folder.
+ * {@link RuleLoader}, {@link RdmaLoader}, {@link VerbsLoader}, {@link DcLoader}, {@link TlsLoader},
+ * {@link ClusterLoader} and {@link WebIdentityLoader}; relative paths start at the file's folder.
  */
 public final class ConfigLoader {
     private static final long MIN_PAGE_BYTES = 64 << 10;
@@ -107,9 +107,10 @@ public final class ConfigLoader {
         AuditConfig audit = root.has("audit")
                 ? new AuditLoader(folder).load(root.section("audit"))
                 : null;
+        GatewayConfig.Cluster cluster = new ClusterLoader(folder).load(root, gateway.sole());
         root.close();
         return new GatewayConfig(gateway, cache, stores, rules, rdma, admin, log, tracing,
-                accounting, audit, settings.all(), settings.warnings());
+                accounting, audit, cluster, settings.all(), settings.warnings());
     }
 
     private static void requireWhatRulesNeed(Section root, Access access, Rules rules)

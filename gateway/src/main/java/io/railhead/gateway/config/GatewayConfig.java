@@ -24,12 +24,13 @@ import org.slf4j.event.Level;
  * The whole {@code railhead.yaml}, checked, with defaults filled in.
  *
  * @param audit null for no audit stream
+ * @param cluster null for a gateway whose cache is its own
  * @param settings the values by key for display, with secrets masked
  * @param warnings one line for each key that has no effect any more
  */
 public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> backends, Rules rules,
         Rdma rdma, Admin admin, Log log, @Nullable Tracing tracing, Accounting accounting,
-        @Nullable AuditConfig audit,
+        @Nullable AuditConfig audit, @Nullable Cluster cluster,
         Map<String, String> settings, List<String> warnings) {
 
     public GatewayConfig {
@@ -93,6 +94,23 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      * @param clientCa null if clients need no certificate
      */
     public record Tls(Path certificate, Path key, @Nullable Path clientCa) {}
+
+    /**
+     * Several gateways whose caches are one.
+     *
+     * @param name of the cluster
+     * @param listen the address that the other members connect to
+     * @param members every member's {@code listen}; empty if a name says it
+     * @param dns a name that has the addresses of all members; null if a list says it
+     * @param tls null on one host only
+     */
+    public record Cluster(String name, ListenAddress listen, List<ListenAddress> members,
+            @Nullable String dns, @Nullable Tls tls) {
+
+        public Cluster {
+            members = List.copyOf(members);
+        }
+    }
 
     /** Notifications of stores. */
     public record Events(Path tokenFile) {}

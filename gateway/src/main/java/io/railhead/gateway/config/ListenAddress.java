@@ -42,6 +42,11 @@ public record ListenAddress(String host, int port) {
         return (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + port;
     }
 
+    /** Returns whether it stands for every address of this host. */
+    public boolean isAny() {
+        return host.equals("0.0.0.0") || host.equals("::");
+    }
+
     /** Returns whether only processes of this host can connect. */
     public boolean isOfThisHost() {
         return isOfThisHost(host);

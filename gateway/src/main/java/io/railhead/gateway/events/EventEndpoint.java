@@ -3,6 +3,7 @@ package io.railhead.gateway.events;
 import io.railhead.cache.EvictionCause;
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.ObjectId;
+import io.railhead.cache.Peers;
 import io.railhead.gateway.frontdoor.UnsignedEndpoint;
 import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.metrics.Metrics;
@@ -12,7 +13,10 @@ import io.railhead.gateway.s3.sigv4.RequestHead;
 import io.vertx.core.buffer.Buffer;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -95,23 +99,28 @@ public final class EventEndpoint implements UnsignedEndpoint {
 
     private void take(HttpExchange httpExchange, byte[] body) {
         try {
-            take(EventDocument.parse(body));
-            httpExchange.executor().execute(() -> {
-                httpExchange.answer(200).putHeader("content-length", "0");
-                httpExchange.end();
-            });
+            take(EventDocument.parse(body))
+                    .whenComplete((_, _) -> httpExchange.executor()
+                            .execute(() -> httpExchange.goOn(() -> {
+                                httpExchange.answer(200).putHeader("content-length", "0");
+                                httpExchange.end();
+                            })));
         } catch (EventDocument.MalformedException e) {
             throw refusal("malformed",
                     new S3Refusal(S3Error.INVALID_REQUEST, String.valueOf(e.getMessage())));
         }
     }
 
-    private void take(EventDocument document) {
+    /** Returns when no gateway of this cache serves what was before the events. */
+    private CompletionStage<?> take(EventDocument document) {
         switch (document) {
             case EventDocument.Changes(List<EventDocument.Change> changes, int ignored) -> {
-                changes.forEach(this::invalidate);
+                CompletableFuture<?>[] heard = changes.stream()
+                        .flatMap(this::invalidate)
+                        .toArray(CompletableFuture[]::new);
                 count("invalidated", changes.size());
                 count("ignored", ignored);
+                return CompletableFuture.allOf(heard);
             }
             case EventDocument.Test _ -> count("test", 1);
             case EventDocument.Subscription(String url) -> {
@@ -120,15 +129,17 @@ public final class EventEndpoint implements UnsignedEndpoint {
                         url.replaceAll("\\s", ""));
             }
         }
+        return Peers.NOBODY;
     }
 
-    private void invalidate(EventDocument.Change change) {
-        for (String backend : backends.get()) {
-            for (String key : change.keys()) {
-                cache.invalidate(
-                        new ObjectId(backend, "", change.bucket(), key, change.versionId()),
-                        EvictionCause.INVALIDATED);
-            }
-        }
+    private Stream<CompletableFuture<Void>> invalidate(EventDocument.Change change) {
+        return backends.get()
+                .stream()
+                .flatMap(backend -> change.keys()
+                        .stream()
+                        .map(key -> cache.invalidate(
+                                new ObjectId(backend, "", change.bucket(), key,
+                                        change.versionId()),
+                                EvictionCause.INVALIDATED).toCompletableFuture()));
     }
 }

@@ -5,7 +5,11 @@ import io.vertx.core.Future;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.internal.buffer.BufferInternal;
 import java.nio.ByteBuffer;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 
@@ -16,14 +20,18 @@ import org.reactivestreams.Subscription;
  */
 public final class BodyRelay implements Subscriber<ByteBuffer> {
     private static final int PIECES_IN_FLIGHT = 8;
+    private static final CompletionStage<?> PASS = CompletableFuture.completedStage(null);
 
     private final HttpExchange httpExchange;
     private final HttpServerResponse response;
-    private final Runnable onWhole;
+    private final Supplier<CompletionStage<?>> onWhole;
     private final Consumer<Outcome> onEnd;
     private final long expected;
     private long bytes;
     private boolean ended;
+    /** Set while the last piece waits; the body's end waits behind it. */
+    private boolean isHeld;
+    private @Nullable Boolean endWhileHeld;
     private volatile Subscription subscription = new Subscription() {
         @Override
         public void request(long n) {
@@ -47,7 +55,7 @@ public final class BodyRelay implements Subscriber<ByteBuffer> {
     /** @param onEnd called once on the event loop; ends the response or cuts it */
     public BodyRelay(HttpExchange httpExchange, HttpServerResponse response, long expected,
             Consumer<Outcome> onEnd) {
-        this(httpExchange, response, expected, () -> {}, onEnd);
+        this(httpExchange, response, expected, () -> PASS, onEnd);
     }
 
     /**
@@ -55,11 +63,12 @@ public final class BodyRelay implements Subscriber<ByteBuffer> {
      * end.
      *
      * @param expected the number of bytes to come, beyond which none is passed on; -1 if unknown
-     * @param onWhole called on the event loop when all expected bytes have come, before the last
-     *            one is sent; never if the number is unknown
+     * @param onWhole called on the event loop when all expected bytes have come; never if the
+     *            number is unknown. The last byte is sent once the returned stage has completed,
+     *            which never fails
      */
     public BodyRelay(HttpExchange httpExchange, HttpServerResponse response, long expected,
-            Runnable onWhole, Consumer<Outcome> onEnd) {
+            Supplier<CompletionStage<?>> onWhole, Consumer<Outcome> onEnd) {
         this.httpExchange = httpExchange;
         this.response = response;
         this.expected = expected;
@@ -100,8 +109,26 @@ public final class BodyRelay implements Subscriber<ByteBuffer> {
         }
         bytes += piece.remaining();
         if (bytes == expected) {
-            onWhole.run();
+            isHeld = true;
+            httpExchange.after(onWhole.get(), () -> release(piece));
+        } else {
+            send(piece);
         }
+    }
+
+    /** Sends the last piece, and ends if the body has ended meanwhile. */
+    private void release(ByteBuffer last) {
+        isHeld = false;
+        if (!httpExchange.isOver()) {
+            send(last);
+        }
+        Boolean complete = endWhileHeld;
+        if (complete != null) {
+            end(complete);
+        }
+    }
+
+    private void send(ByteBuffer piece) {
         Future<Void> written = response.write(BufferInternal.buffer(Unpooled.wrappedBuffer(piece)));
         written.onComplete(result -> {
             if (result.succeeded()) {
@@ -123,7 +150,9 @@ public final class BodyRelay implements Subscriber<ByteBuffer> {
     }
 
     private void end(boolean complete) {
-        if (!ended) {
+        if (isHeld) {
+            endWhileHeld = complete;
+        } else if (!ended) {
             ended = true;
             onEnd.accept(new Outcome(bytes, complete));
         }

@@ -38,6 +38,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
@@ -166,6 +167,16 @@ public final class HttpExchange implements ResponseSink {
     public void goOn(Runnable step) {
         if (!isOver()) {
             attempt(step);
+        }
+    }
+
+    /** Anything that a later step throws fails the request. */
+    @Override
+    public void after(CompletionStage<?> stage, Runnable step) {
+        if (stage.toCompletableFuture().isDone()) {
+            step.run();
+        } else {
+            stage.whenComplete((_, _) -> executor.execute(() -> attempt(step)));
         }
     }
 

@@ -25,8 +25,11 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -42,6 +45,7 @@ public final class Relay implements Operation {
     /** Longer than any client waits, so the client's own timeout decides. */
     private static final Duration PATIENCE = Duration.ofMinutes(10);
     private static final int MAX_REFUSAL_BYTES = 16 << 10;
+    private static final CompletionStage<?> AT_ONCE = CompletableFuture.completedStage(null);
 
     private final Metrics metrics;
 
@@ -66,10 +70,18 @@ public final class Relay implements Operation {
         record Unsent() implements Outcome {}
     }
 
+    /** Takes the outcome of a relayed request on the event loop, once. */
+    @FunctionalInterface
+    public interface OutcomeTaker {
+
+        /** @return completes when the client may learn the outcome; never fails */
+        CompletionStage<?> take(Outcome outcome);
+    }
+
     @Override
     public void handle(HttpExchange httpExchange, S3Request request) {
         metrics.cacheResults.labels("bypass").inc();
-        forward(httpExchange, request, outcome -> {});
+        forward(httpExchange, request, outcome -> AT_ONCE);
     }
 
     /** Observes a verified body on its way; its length is -1 if no header tells it. */
@@ -79,12 +91,12 @@ public final class Relay implements Operation {
     }
 
     /** @param onOutcome called once on the event loop before the response ends */
-    public void forward(HttpExchange httpExchange, S3Request request, Consumer<Outcome> onOutcome) {
+    public void forward(HttpExchange httpExchange, S3Request request, OutcomeTaker onOutcome) {
         forward(httpExchange, request, (body, length) -> body, onOutcome);
     }
 
     public void forward(HttpExchange httpExchange, S3Request request, Tap tap,
-            Consumer<Outcome> onOutcome) {
+            OutcomeTaker onOutcome) {
         BodyReader reader = reader(request);
         if (!hasBody(request)) {
             reader.end(_ -> {});
@@ -105,7 +117,7 @@ public final class Relay implements Operation {
      * Forwards an empty body. Its end is verified first, since there is no last piece to hold back.
      */
     private void forwardEmpty(HttpExchange httpExchange, S3Request request, BodyReader reader,
-            RequestBody body, Consumer<Outcome> onOutcome) {
+            RequestBody body, OutcomeTaker onOutcome) {
         BodyDrain.collect(body, 0).whenComplete((none, failure) -> httpExchange.attempt(() -> {
             try {
                 if (failure != null) {
@@ -117,8 +129,9 @@ public final class Relay implements Operation {
                         stream(new FixedBody(ByteBuffer.allocate(0)), reader, 0),
                         body, onOutcome);
             } catch (RuntimeException | Error e) {
-                onOutcome.accept(new Outcome.Unsent());
-                throw e;
+                httpExchange.after(onOutcome.take(new Outcome.Unsent()), () -> {
+                    throw e;
+                });
             }
         }));
     }
@@ -132,7 +145,7 @@ public final class Relay implements Operation {
                         request.caller(), patience(request)))
                 .whenComplete(StoreAnswers.to(httpExchange, (answer, failure) -> {
                     if (failure != null) {
-                        fail(httpExchange, failure, null);
+                        httpExchange.fail(StoreErrors.of(failure));
                     } else if (httpExchange.isOver()) {
                         BodyDrain.discard(answer.body());
                     } else {
@@ -157,7 +170,7 @@ public final class Relay implements Operation {
     }
 
     public void forward(HttpExchange httpExchange, S3Request request, Payload payload,
-            Consumer<Outcome> onOutcome) {
+            OutcomeTaker onOutcome) {
         forward(httpExchange, request, payload, null, onOutcome);
     }
 
@@ -185,7 +198,7 @@ public final class Relay implements Operation {
     /** @param body the body, whose own failure is reported to the client; null if there is none */
     public void forward(HttpExchange httpExchange, S3Request request, Payload payload,
             @Nullable RequestBody body,
-            Consumer<Outcome> onOutcome) {
+            OutcomeTaker onOutcome) {
         Headers headers = request.isPassedThrough()
                 ? ForwardedHeaders.untouched(request.headers())
                 : ForwardedHeaders.toBackend(request.headers());
@@ -198,10 +211,10 @@ public final class Relay implements Operation {
                     if (failure == null) {
                         pass(httpExchange, request, answer, body, onOutcome);
                     } else {
-                        onOutcome.accept(isUnsent(body)
+                        Throwable cause = cause(failure, body);
+                        httpExchange.after(onOutcome.take(isUnsent(body)
                                 ? new Outcome.Unsent()
-                                : new Outcome.Failed(failure));
-                        fail(httpExchange, failure, body);
+                                : new Outcome.Failed(failure)), () -> httpExchange.fail(cause));
                         if (body != null) {
                             // A body that was reported as unsent must not be sent afterwards.
                             body.abort(failure);
@@ -229,25 +242,29 @@ public final class Relay implements Operation {
     }
 
     private void pass(HttpExchange httpExchange, S3Request request, BackendResponse stores,
-            @Nullable RequestBody body, Consumer<Outcome> onOutcome) {
+            @Nullable RequestBody body, OutcomeTaker onOutcome) {
         BackendResponse answer = EmptyParts.asS3(request, stores);
-        Consumer<Boolean> onEnd = ended(answer, isUnsent(body), onOutcome);
+        Ending ending = new Ending(answer, isUnsent(body), onOutcome);
         if (httpExchange.isOver() || httpExchange.isAnswered()) {
             BodyDrain.discard(answer.body());
-            onEnd.accept(false);
+            ending.end(false);
             return;
         }
         Throwable failure = body == null ? anotherPart(request, answer) : failure(body, answer);
         if (failure != null) {
             BodyDrain.discard(answer.body());
-            onEnd.accept(false);
-            httpExchange.fail(failure);
+            httpExchange.after(ending.end(false), () -> httpExchange.fail(failure));
             return;
         }
-        httpExchange.onClosed(() -> onEnd.accept(false));
-        pass(httpExchange, request.method(),
-                ObjectLocation.seenByClient(answer, httpExchange, request),
-                onEnd);
+        httpExchange.onClosed(() -> ending.end(false));
+        httpExchange.after(ending.told(), () -> {
+            if (httpExchange.isOver()) {
+                BodyDrain.discard(answer.body());
+            } else {
+                pass(httpExchange, request.method(),
+                        ObjectLocation.seenByClient(answer, httpExchange, request), ending::end);
+            }
+        });
     }
 
     /**
@@ -298,39 +315,56 @@ public final class Relay implements Operation {
                 : null;
     }
 
-    /**
-     * Reports the outcome once: at the end of the response's body, or now if the head decides. The
-     * returned consumer takes whether the body was complete.
-     */
-    private static Consumer<Boolean> ended(BackendResponse answer, boolean unsent,
-            Consumer<Outcome> onOutcome) {
-        boolean isTold = !answer.isSuccess() || answer.status() == 204
-                || "0".equals(answer.headers().get("content-length"));
-        if (isTold) {
-            onOutcome.accept(unsent && !answer.isSuccess()
-                    ? new Outcome.Unsent()
-                    : new Outcome.Answered(answer));
-        }
-        boolean[] told = {isTold};
-        return complete -> {
-            if (!told[0]) {
-                told[0] = true;
-                onOutcome.accept(complete
-                        ? new Outcome.Answered(answer)
-                        : new Outcome.Failed(
-                                new IllegalStateException("the answer was not heard to its end")));
+    /** Reports the outcome once: at the end of the response's body, or now if the head decides. */
+    private static final class Ending {
+        private final BackendResponse answer;
+        private final OutcomeTaker onOutcome;
+        private @Nullable CompletionStage<?> told;
+
+        Ending(BackendResponse answer, boolean unsent, OutcomeTaker onOutcome) {
+            this.answer = answer;
+            this.onOutcome = onOutcome;
+            boolean isTold = !answer.isSuccess() || answer.status() == 204
+                    || "0".equals(answer.headers().get("content-length"));
+            if (isTold) {
+                told = onOutcome.take(unsent && !answer.isSuccess()
+                        ? new Outcome.Unsent()
+                        : new Outcome.Answered(answer));
             }
-        };
+        }
+
+        /** Returns when the client may learn what is known up to now. */
+        CompletionStage<?> told() {
+            return told == null ? AT_ONCE : told;
+        }
+
+        /** @return completes when the client may see the last byte */
+        CompletionStage<?> end(boolean complete) {
+            CompletionStage<?> before = told;
+            if (before != null) {
+                return before;
+            }
+            told = AT_ONCE;
+            CompletionStage<?> now = onOutcome.take(complete
+                    ? new Outcome.Answered(answer)
+                    : new Outcome.Failed(
+                            new IllegalStateException("the answer was not heard to its end")));
+            told = now;
+            return now;
+        }
     }
 
     /** Passes a response on unchanged. */
     public static void pass(HttpExchange httpExchange, String method, BackendResponse answer) {
-        pass(httpExchange, method, answer, complete -> {});
+        pass(httpExchange, method, answer, complete -> AT_ONCE);
     }
 
-    /** @param onEnd learns whether the body was complete, before the client does */
+    /**
+     * @param onEnd learns whether the body was complete; the client does when the returned stage
+     *            has completed
+     */
     private static void pass(HttpExchange httpExchange, String method, BackendResponse answer,
-            Consumer<Boolean> onEnd) {
+            Function<Boolean, CompletionStage<?>> onEnd) {
         S3Request asked = httpExchange.asked();
         if (asked == null || !mayRefuseCredential(asked, answer)) {
             send(httpExchange, method, answer, onEnd);
@@ -343,8 +377,8 @@ public final class Relay implements Operation {
                                     ErrorXml.code(ByteBuffer.wrap(document)))
                             : null;
                     if (failure != null || ours != null) {
-                        onEnd.accept(false);
-                        httpExchange.fail(ours == null ? StoreErrors.of(failure) : ours);
+                        httpExchange.after(onEnd.apply(false), () -> httpExchange
+                                .fail(ours == null ? StoreErrors.of(failure) : ours));
                     } else if (!httpExchange.isOver()) {
                         send(httpExchange, method, new BackendResponse(answer.status(),
                                 answer.headers(), new FixedBody(ByteBuffer.wrap(document))),
@@ -367,7 +401,7 @@ public final class Relay implements Operation {
     }
 
     private static void send(HttpExchange httpExchange, String method, BackendResponse answer,
-            Consumer<Boolean> onEnd) {
+            Function<Boolean, CompletionStage<?>> onEnd) {
         HttpServerResponse response = httpExchange.answer(answer.status());
         try {
             ForwardedHeaders.toClient(answer.headers(), response);
@@ -388,17 +422,22 @@ public final class Relay implements Operation {
         if (!bodiless) {
             httpExchange.moves(expected < 0 ? Long.MAX_VALUE : expected);
         }
-        Runnable onWhole = () -> onEnd.accept(true);
         answer.body()
-                .subscribe(new BodyRelay(httpExchange, response, expected, onWhole, outcome -> {
-                    httpExchange.relayed(outcome.bytes());
-                    onEnd.accept(outcome.complete());
-                    if (outcome.complete()) {
-                        response.end();
-                    } else {
-                        httpExchange.cut("backend");
-                    }
-                }));
+                .subscribe(new BodyRelay(httpExchange, response, expected, () -> onEnd.apply(true),
+                        outcome -> {
+                            httpExchange.relayed(outcome.bytes());
+                            httpExchange.after(onEnd.apply(outcome.complete()),
+                                    () -> ended(httpExchange, response, outcome));
+                        }));
+    }
+
+    private static void ended(HttpExchange httpExchange, HttpServerResponse response,
+            BodyRelay.Outcome outcome) {
+        if (outcome.complete()) {
+            response.end();
+        } else {
+            httpExchange.cut("backend");
+        }
     }
 
     /** Returns the body's length, for a part also from its range; -1 if unknown. */
@@ -413,9 +452,9 @@ public final class Relay implements Operation {
         return part == null ? -1 : part.lengthBytes();
     }
 
-    private static void fail(HttpExchange httpExchange, Throwable failure,
-            @Nullable RequestBody body) {
+    /** Returns what the client is told of a failure: its own body's fault comes first. */
+    private static Throwable cause(Throwable failure, @Nullable RequestBody body) {
         Throwable declared = body == null ? null : body.failure();
-        httpExchange.fail(declared != null ? declared : StoreErrors.of(failure));
+        return declared != null ? declared : StoreErrors.of(failure);
     }
 }

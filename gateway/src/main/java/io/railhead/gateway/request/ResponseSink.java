@@ -1,5 +1,6 @@
 package io.railhead.gateway.request;
 
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 
 /**
@@ -9,6 +10,20 @@ import java.util.concurrent.Executor;
 public interface ResponseSink {
 
     Executor executor();
+
+    /**
+     * Runs a step once a stage has completed: at once if it has already, otherwise on the executor.
+     * The step runs even if the requester has gone meanwhile.
+     *
+     * @param stage never fails
+     */
+    default void after(CompletionStage<?> stage, Runnable step) {
+        if (stage.toCompletableFuture().isDone()) {
+            step.run();
+        } else {
+            stage.whenComplete((_, _) -> executor().execute(step));
+        }
+    }
 
     /** Returns the time of arrival, on the clock of {@link System#nanoTime}. */
     long arrivedAtNanos();

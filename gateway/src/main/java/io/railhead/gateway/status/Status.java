@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param recent the counts of the minutes that the history covers
  * @param total the counts since the start
  * @param disk null without a disk tier
+ * @param cluster null for a gateway whose cache is its own
  * @param declines the number of declined RDMA requests, by reason
  * @param refusals the number of refused RDMA requests, by reason
  * @param overload requests that waited or were refused
@@ -21,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  * @param configuration by key of {@code railhead.yaml}
  */
 record Status(Gateway gateway, History history, Counts recent, Counts total, Memory memory,
-        @Nullable Disk disk, List<Fabric> fabrics, Map<String, Long> declines,
+        @Nullable Disk disk, @Nullable Cluster cluster, List<Fabric> fabrics,
+        Map<String, Long> declines,
         Map<String, Long> refusals,
         Overload overload, List<BucketCounts.Total> buckets, List<Tenant> tenants,
         List<Latency> latencies,
@@ -83,6 +85,21 @@ record Status(Gateway gateway, History history, Counts recent, Counts total, Mem
 
     /** @param state opening, recovering, working, broken or refused */
     record Volume(String path, String state, String reason, long bytes, long heldBytes) {}
+
+    /**
+     * The cluster, as this gateway sees it.
+     *
+     * @param lease whether every other member answers
+     * @param members the others
+     */
+    record Cluster(boolean lease, List<ClusterMember> members, long told, long unheard,
+            long applied) {}
+
+    /**
+     * @param silenceSeconds the age of its last answer; null if it has given none
+     * @param differsIn the keys that are configured otherwise there
+     */
+    record ClusterMember(String name, @Nullable Double silenceSeconds, List<String> differsIn) {}
 
     record Fabric(String name, boolean usable, String reason, long sessions, long transfers,
             long bytesWritten, long bytesRead, long registeredBytes,

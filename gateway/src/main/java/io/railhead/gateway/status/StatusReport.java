@@ -12,6 +12,7 @@ import io.railhead.cache.disk.DiskStats;
 import io.railhead.cache.disk.DiskTier;
 import io.railhead.cache.memory.MemoryStats;
 import io.railhead.cache.memory.SlotMap;
+import io.railhead.cluster.ClusterState;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.metrics.BucketCounts;
 import io.railhead.gateway.metrics.Metrics;
@@ -21,6 +22,7 @@ import io.railhead.rdma.FabricStats;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryUsage;
 import java.net.URI;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -30,6 +32,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -54,7 +57,7 @@ final class StatusReport {
         Sample now = sampler.now();
         Sample first = samples.isEmpty() ? now : samples.getFirst();
         return new Status(gateway(now), history(samples), counts(first, now),
-                counts(start, now), memory(), disk(), fabrics(),
+                counts(start, now), memory(), disk(), cluster(), fabrics(),
                 byReason(sources.metrics().rdmaDeclined),
                 byReason(sources.metrics().rdmaRefused), overload(), buckets(), tenants(),
                 latencies(first, now),
@@ -171,6 +174,21 @@ final class StatusReport {
         return new Status.Disk(volumes, stats.capacityBytes(), stats.heldBytes(), stats.pages(),
                 stats.readPages(), stats.readBytes(), stats.writtenBytes(), stats.budgetBytes(),
                 stats.indexBytes(), stats.corruptPages(), notKept);
+    }
+
+    private Status.@Nullable Cluster cluster() {
+        Supplier<ClusterState> cluster = sources.cluster();
+        if (cluster == null) {
+            return null;
+        }
+        ClusterState state = cluster.get();
+        List<Status.ClusterMember> members = state.peers().stream().map(peer -> {
+            Duration silence = peer.silence();
+            return new Status.ClusterMember(peer.member().name(),
+                    silence == null ? null : silence.toMillis() / 1e3, peer.differing());
+        }).toList();
+        return new Status.Cluster(state.isLeaseHeld(), members, state.casts(), state.unheard(),
+                state.applied());
     }
 
     private List<Status.Fabric> fabrics() {

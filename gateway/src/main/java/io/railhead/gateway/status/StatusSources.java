@@ -4,6 +4,7 @@ import io.railhead.backend.Backend;
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.disk.DiskTier;
 import io.railhead.cache.memory.PageMemory;
+import io.railhead.cluster.ClusterState;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.frontdoor.Readiness;
 import io.railhead.gateway.metrics.Metrics;
@@ -20,10 +21,12 @@ import org.jspecify.annotations.Nullable;
  * The sources of the status page, which are only read.
  *
  * @param disks null without a disk tier
+ * @param cluster null for a gateway whose cache is its own
  */
 public record StatusSources(Supplier<GatewayConfig> configured, Readiness readiness,
         Metrics metrics, PageMemory memory, ObjectCache cache, Supplier<List<Backend>> stores,
-        Collection<Fabric> fabrics, @Nullable DiskTier disks, OwnFacts own) {
+        Collection<Fabric> fabrics, @Nullable DiskTier disks,
+        @Nullable Supplier<ClusterState> cluster, OwnFacts own) {
 
     /**
      * Facts that only the gateway's own parts know.

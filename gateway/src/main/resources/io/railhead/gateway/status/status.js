@@ -242,6 +242,20 @@ const NOT_KEPT = {
   queue: 'the disk is too slow', broken: 'a disk fails', recovering: 'the disk was being read', overtaken: 'they changed meanwhile',
 };
 
+/** The gateways that are one cache with this one. */
+function drawCluster({ cluster }) {
+  byId('members-section').hidden = cluster === null;
+  if (cluster === null) return;
+  const state = member => member.silence_seconds === null ? 'has not answered yet' : 'answered ' + member.silence_seconds.toFixed(1) + ' s ago';
+  show('members', ...cluster.members.map(member => make('div', { class: 'fabric', 'data-member': member.name },
+    make('span', { class: 'badge ' + (member.silence_seconds !== null && member.silence_seconds < 2 ? 'good' : '') }, state(member)),
+    make('strong', {}, member.name),
+    make('span', { class: 'note' }, member.differs_in.length ? 'configured otherwise: ' + member.differs_in.join(', ') : ''))),
+    make('p', { class: 'note' }, cluster.members.length === 0 ? 'No other member is seen.'
+      : cluster.lease ? 'All answer, so objects are served as their rules say.' : 'Not all answer, so every read asks its store.'),
+    make('p', { class: 'note' }, many(cluster.told, 'change') + ' told, ' + count(cluster.unheard) + ' not acknowledged by all, ' + count(cluster.applied) + ' applied of others'));
+}
+
 /** Without a disk tier there is nothing to show. */
 function drawDisk({ disk, gateway }) {
   byId('disk').hidden = disk === null;
@@ -425,6 +439,7 @@ function drawBackends(status) {
 function drawRest(status) {
   drawProcess(status);
   drawDisk(status);
+  drawCluster(status);
   drawFabrics(status);
   drawBuckets(status);
   drawTenants(status);

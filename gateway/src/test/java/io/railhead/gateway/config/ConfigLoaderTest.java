@@ -430,9 +430,33 @@ class ConfigLoaderTest {
             "rules: [{bukket: x}]     | rules[0].bukket: unknown key; did you mean",
             "rules: [{}, {}]                   | rules[1]: is never reached",
             "cache: {lock: on, lock: off}      | cache.lock: Duplicate",
+            "cluster: {}                       | cluster.listen: is missing; the others connect to it",
+            "cluster: {listen: '127.0.0.1:0', dns: x}     | cluster.listen: '127.0.0.1:0' needs a port",
+            "cluster: {listen: '127.0.0.1:7800'}          | cluster.members: is needed, a list of all",
+            "cluster: {listen: '127.0.0.1:7800', dns: x, members: ['h:7800']} | cluster.members: is ",
+            "cluster: {listen: '127.0.0.1:7800', members: ['0.0.0.0:7800']}   | cluster.members: '0.0.0.0:7800' is nobody's",
+            "cluster: {listen: '127.0.0.1:7800', members: [h]}  | cluster.members: 'h' is not an address",
+            "cluster: {listen: '10.0.0.1:7800', dns: x}         | cluster.tls: is missing; without cert",
+            "cluster: {listen: '10.0.0.1:7800', dns: x, tls: {certificate: ca.pem, key: ca.pem}} | cluster.tls.client_ca: is missing",
     })
     void aBadValueIsOneLineNamingItsKey(String yaml, String line) throws IOException {
         assertThat(refusal(GATEWAY + BACKENDS + yaml)).startsWith("railhead.yaml").contains(line);
+    }
+
+    @Test
+    void aSoleGatewayHasNoCluster() throws Exception {
+        assertThat(refusal(BACKENDS + "gateway: {credentials: credentials.yaml, sole: true}\n"
+                + "rules: [{freshness: {exclusive: 1h}}]\n"
+                + "cluster: {listen: '127.0.0.1:7800', dns: x}"))
+                .contains("gateway.sole: cannot be true with cluster: several gateways write");
+        assertThat(load(GATEWAY + BACKENDS).cluster()).isNull();
+        GatewayConfig.Cluster cluster = load(GATEWAY + BACKENDS
+                + "cluster: {listen: '127.0.0.1:7800', members: ['127.0.0.1:7800', 'h:7800']}")
+                .cluster();
+        assertThat(cluster).isEqualTo(new GatewayConfig.Cluster("railhead",
+                new ListenAddress("127.0.0.1", 7800), List.of(
+                        new ListenAddress("127.0.0.1", 7800), new ListenAddress("h", 7800)),
+                null, null));
     }
 
     @ParameterizedTest

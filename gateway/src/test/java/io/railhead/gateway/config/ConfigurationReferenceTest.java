@@ -37,7 +37,12 @@ class ConfigurationReferenceTest {
                 "ca.pem", "token"}) {
             Files.createFile(folder.resolve(file));
         }
-        String yaml = Files.readString(Path.of("src/test/resources/every-key.yaml"));
+        ask("every-key.yaml");
+        ask("every-key-of-a-cluster.yaml");
+    }
+
+    private void ask(String file) throws Exception {
+        String yaml = Files.readString(Path.of("src/test/resources", file));
         ConfigLoader.load(Files.writeString(folder.resolve("railhead.yaml"), yaml),
                 (path, kind, otherwise) -> keys.putIfAbsent(
                         path.replace("backends.store", "backends.NAME")

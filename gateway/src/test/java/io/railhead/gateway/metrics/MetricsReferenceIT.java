@@ -6,6 +6,7 @@ import io.railhead.gateway.FakeStore;
 import io.railhead.gateway.TestClient;
 import io.railhead.gateway.TestGateway;
 import io.railhead.gateway.TestPeer;
+import io.railhead.gateway.cluster.LoopbackAddresses;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -49,7 +50,8 @@ class MetricsReferenceIT {
         try (FakeStore store = new FakeStore();
                 TestGateway gateway = TestGateway.over(store)
                         .config("cache: {disk: {paths: [\"" + folder.resolve("disk")
-                                + "\"], size: 130MiB}}")
+                                + "\"], size: 130MiB}}\n"
+                                + LoopbackAddresses.cluster())
                         .start()) {
             store.put("/b/key", new byte[100_000]);
             TestClient client = gateway.client();

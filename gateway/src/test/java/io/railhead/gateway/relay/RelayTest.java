@@ -8,6 +8,7 @@ import io.railhead.backend.BackendRequest;
 import io.railhead.backend.BackendResponse;
 import io.railhead.backend.Caller;
 import io.railhead.backend.Headers;
+import io.railhead.gateway.TestGateway;
 import io.railhead.gateway.accounting.UsageTable;
 import io.railhead.gateway.audit.Audit;
 import io.railhead.gateway.channel.NoBackend;
@@ -55,6 +56,7 @@ final class RelayTest {
     private final AtomicReference<Relay.@Nullable Outcome> outcome = new AtomicReference<>();
     private final CountDownLatch answered = new CountDownLatch(1);
     private final OneAnswer store = new OneAnswer();
+    private volatile CompletionStage<?> mayTell = CompletableFuture.completedStage(null);
 
     @AfterEach
     void close() throws Exception {
@@ -67,7 +69,10 @@ final class RelayTest {
                     AccessLog.off(metrics.lostLogLines), Audit.OFF,
                     new HttpDate(InstantSource.system()), "1");
             http.response().endHandler(_ -> answered.countDown());
-            new Relay(metrics).forward(httpExchange, request(), outcome::set);
+            new Relay(metrics).forward(httpExchange, request(), told -> {
+                outcome.set(told);
+                return mayTell;
+            });
         });
         return server.listen(0, "127.0.0.1")
                 .toCompletionStage()
@@ -96,6 +101,32 @@ final class RelayTest {
             readTo(client.getInputStream(), new String(DOCUMENT, US_ASCII));
             assertThat(outcome.get()).isInstanceOf(Relay.Outcome.Answered.class);
             store.subscriber.get(30, SECONDS).onComplete();
+            assertThat(answered.await(30, SECONDS)).isTrue();
+        }
+    }
+
+    /** The other gateways may still serve what was before the write. */
+    @Test
+    void theLastByteWaitsUntilTheOutcomeMayBeTold() throws Exception {
+        CompletableFuture<Void> heard = new CompletableFuture<>();
+        mayTell = heard;
+        int port = serve().actualPort();
+        try (Socket client = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            client.setSoTimeout(30_000);
+            client.getOutputStream()
+                    .write("POST /b HTTP/1.1\r\nHost: h\r\n\r\n".getBytes(US_ASCII));
+            store.subscriber.get(30, SECONDS).onComplete();
+            TestGateway.await(() -> outcome.get() != null);
+            for (int i = 0; i < 3; i++) {
+                // What the relay has passed on by now would be sent by these turns of its loop.
+                CompletableFuture<Void> turn = new CompletableFuture<>();
+                vertx.getOrCreateContext().runOnContext(_ -> turn.complete(null));
+                turn.get(30, SECONDS);
+            }
+            assertThat(client.getInputStream().available()).isLessThan(DOCUMENT.length);
+            assertThat(answered.getCount()).isEqualTo(1);
+            heard.complete(null);
+            readTo(client.getInputStream(), new String(DOCUMENT, US_ASCII));
             assertThat(answered.await(30, SECONDS)).isTrue();
         }
     }

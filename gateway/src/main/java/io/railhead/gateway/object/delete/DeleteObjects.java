@@ -19,7 +19,7 @@ import io.vertx.core.internal.buffer.BufferInternal;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 
 /**
@@ -126,8 +126,12 @@ public final class DeleteObjects implements Operation {
         List<Writes.Write> writes = asked.stream()
                 .map(entry -> ObjectWrite.begin(cache, request, id(request, entry)))
                 .toList();
-        Consumer<Relay.Outcome> onOutcome = outcome -> writes
-                .forEach(write -> write.end(ObjectWrite.outcomeOf(outcome)));
+        Relay.OutcomeTaker onOutcome = outcome -> {
+            writes.forEach(write -> write.end(ObjectWrite.outcomeOf(outcome)));
+            return CompletableFuture.allOf(writes.stream()
+                    .map(write -> write.heard().toCompletableFuture())
+                    .toArray(CompletableFuture[]::new));
+        };
         try {
             if (denied.isEmpty()) {
                 relay.forward(httpExchange, request,

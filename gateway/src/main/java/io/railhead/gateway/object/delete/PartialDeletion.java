@@ -22,7 +22,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,7 +37,7 @@ record PartialDeletion(HttpExchange exchange, S3Request request, DeletionList li
     private static final int MAX_ANSWER_BYTES = 16 << 20;
 
     /** @param onOutcome receives the outcome of {@link Relay} */
-    void start(Consumer<Relay.Outcome> onOutcome) {
+    void start(Relay.OutcomeTaker onOutcome) {
         if (asked.isEmpty()) {
             answer(200, null, DeletionList.refusing(denied));
             return;
@@ -51,8 +50,8 @@ record PartialDeletion(HttpExchange exchange, S3Request request, DeletionList li
                 .send(forwarded)
                 .whenComplete(StoreAnswers.to(exchange, (answer, failure) -> {
                     if (failure != null) {
-                        onOutcome.accept(new Relay.Outcome.Failed(failure));
-                        exchange.fail(StoreErrors.of(failure));
+                        exchange.after(onOutcome.take(new Relay.Outcome.Failed(failure)),
+                                () -> exchange.fail(StoreErrors.of(failure)));
                     } else {
                         answered(answer, onOutcome);
                     }
@@ -75,20 +74,25 @@ record PartialDeletion(HttpExchange exchange, S3Request request, DeletionList li
                 .build();
     }
 
-    private void answered(BackendResponse answer, Consumer<Relay.Outcome> onOutcome) {
+    private void answered(BackendResponse answer, Relay.OutcomeTaker onOutcome) {
         if (answer.status() != 200) {
-            onOutcome.accept(new Relay.Outcome.Answered(answer));
-            Relay.pass(exchange, request.method(), answer);
+            exchange.after(onOutcome.take(new Relay.Outcome.Answered(answer)), () -> {
+                if (exchange.isOver()) {
+                    BodyDrain.discard(answer.body());
+                } else {
+                    Relay.pass(exchange, request.method(), answer);
+                }
+            });
             return;
         }
         BodyDrain.collect(answer.body(), MAX_ANSWER_BYTES)
                 .whenComplete((body, failure) -> exchange.executor().execute(() -> {
                     if (failure != null) {
-                        onOutcome.accept(new Relay.Outcome.Failed(failure));
-                        exchange.fail(StoreErrors.of(failure));
+                        exchange.after(onOutcome.take(new Relay.Outcome.Failed(failure)),
+                                () -> exchange.fail(StoreErrors.of(failure)));
                     } else {
-                        onOutcome.accept(new Relay.Outcome.Answered(answer));
-                        merge(answer, new String(body, StandardCharsets.UTF_8));
+                        exchange.after(onOutcome.take(new Relay.Outcome.Answered(answer)),
+                                () -> merge(answer, new String(body, StandardCharsets.UTF_8)));
                     }
                 }));
     }

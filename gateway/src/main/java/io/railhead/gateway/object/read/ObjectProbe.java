@@ -6,6 +6,7 @@ import io.railhead.backend.BodyDrain;
 import io.railhead.backend.Requests;
 import io.railhead.cache.ObjectId;
 import io.railhead.cache.ObjectMetadata;
+import io.railhead.cache.Peers;
 import io.railhead.gateway.authorization.AuthorizationKey;
 import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.freshness.NegativeCache;
@@ -14,6 +15,7 @@ import io.railhead.gateway.freshness.Revalidations;
 import io.railhead.gateway.request.S3Request;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 
 /**
  * Asks the backend about one object under the principal's own identity. One HEAD shows both whether
@@ -43,8 +45,9 @@ public final class ObjectProbe {
         Backend backend = request.store();
         return backend.send(Requests.head(request.objectTarget(), request.caller()))
                 .handle((answer, failure) -> failure != null
-                        ? new Probe.Unanswered(failure)
+                        ? after(Peers.NOBODY, new Probe.Unanswered(failure))
                         : read(answer, id, authorizationKey, sent))
+                .thenCompose(Function.identity())
                 .thenCompose(probe -> reads && probe instanceof Probe.Found found
                         && ObjectHeaders.isGuarded(found.metadata())
                         && !services.grants().isGranted(authorizationKey, request.route().rule())
@@ -80,23 +83,29 @@ public final class ObjectProbe {
         return new Probe.Refused(answer.status(), answer.headers());
     }
 
-    private Probe read(BackendResponse answer, ObjectId id, AuthorizationKey authorizationKey,
-            ObjectHeaders.Moment sent) {
+    private static CompletionStage<Probe> after(CompletionStage<Void> heard, Probe probe) {
+        return heard.thenApply(_ -> probe);
+    }
+
+    /** Completes when no gateway of this cache serves what the response has refuted. */
+    private CompletionStage<Probe> read(BackendResponse answer, ObjectId id,
+            AuthorizationKey authorizationKey, ObjectHeaders.Moment sent) {
         BodyDrain.discard(answer.body());
         if (answer.status() >= 500) {
-            return new Probe.Failed(answer.status(), answer.headers());
+            return after(Peers.NOBODY, new Probe.Failed(answer.status(), answer.headers()));
         }
         if (!answer.isSuccess()) {
             services.grants().revoke(authorizationKey);
+            CompletionStage<Void> heard = Peers.NOBODY;
             if (answer.status() == 404) {
-                services.cache().evict(id);
+                heard = services.cache().evict(id);
                 if (!NegativeCache.isDeleteMarker(answer.headers())) {
                     services.absences()
                             .learn(authorizationKey, NegativeCache.Said.BY_STATUS, sent.nanos(),
                                     sent.generation());
                 }
             }
-            return new Probe.Refused(answer.status(), answer.headers());
+            return after(heard, new Probe.Refused(answer.status(), answer.headers()));
         }
         ObjectMetadata metadata = metadata(answer, id, sent);
         boolean isGuarded = metadata != null && ObjectHeaders.isGuarded(metadata);
@@ -104,11 +113,9 @@ public final class ObjectProbe {
                 .grant(isGuarded ? authorizationKey.toDescribe() : authorizationKey, sent.nanos(),
                         sent.generation());
         if (metadata == null) {
-            services.cache().evict(id);
-            return new Probe.Uncacheable(answer.headers());
+            return after(services.cache().evict(id), new Probe.Uncacheable(answer.headers()));
         }
-        services.cache().learn(metadata);
-        return new Probe.Found(metadata);
+        return after(services.cache().learnForAll(metadata), new Probe.Found(metadata));
     }
 
     private static @org.jspecify.annotations.Nullable ObjectMetadata metadata(

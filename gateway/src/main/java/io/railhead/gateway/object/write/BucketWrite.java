@@ -7,6 +7,7 @@ import io.railhead.gateway.http.Operation;
 import io.railhead.gateway.http.RequestBody;
 import io.railhead.gateway.relay.Relay;
 import io.railhead.gateway.request.S3Request;
+import java.util.concurrent.CompletionStage;
 
 /**
  * A relayed request that may change keys which its head does not name, such as an upload by an HTML
@@ -32,8 +33,8 @@ public final class BucketWrite implements Operation {
         relay.forward(httpExchange, request, payload, body, outcome -> ended(request, outcome));
     }
 
-    private void ended(S3Request request, Relay.Outcome outcome) {
-        cache.writes()
+    private CompletionStage<?> ended(S3Request request, Relay.Outcome outcome) {
+        return cache.writes()
                 .endInBucket(request.route().backend().name(),
                         String.valueOf(request.address().bucket()),
                         ObjectWrite.outcomeOf(request, outcome));

@@ -28,6 +28,7 @@ public final class ObjectUpload implements Operation {
                         kept.settle(outcome instanceof Relay.Outcome.Answered(var answer)
                                 ? answer
                                 : null, generation);
+                        return write.heard();
                     });
         } catch (RuntimeException | Error e) {
             write.end(WriteOutcome.REFUSED);

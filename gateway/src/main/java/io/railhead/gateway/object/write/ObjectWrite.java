@@ -3,6 +3,7 @@ package io.railhead.gateway.object.write;
 import io.railhead.backend.BackendResponse;
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.ObjectId;
+import io.railhead.cache.Peers;
 import io.railhead.cache.WriteOutcome;
 import io.railhead.cache.Writes;
 import io.railhead.gateway.http.HttpExchange;
@@ -10,6 +11,8 @@ import io.railhead.gateway.http.Operation;
 import io.railhead.gateway.relay.Relay;
 import io.railhead.gateway.request.KeyReadings;
 import io.railhead.gateway.request.S3Request;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
 /**
  * A relayed request that changes one object or its metadata. The client's response follows the
@@ -28,7 +31,10 @@ public final class ObjectWrite implements Operation {
     public void handle(HttpExchange httpExchange, S3Request request) {
         Writes.Write write = begin(cache, request, request.objectId());
         try {
-            relay.forward(httpExchange, request, outcome -> write.end(outcomeOf(request, outcome)));
+            relay.forward(httpExchange, request, outcome -> {
+                write.end(outcomeOf(request, outcome));
+                return write.heard();
+            });
         } catch (RuntimeException | Error e) {
             write.end(WriteOutcome.REFUSED);
             throw e;
@@ -45,12 +51,35 @@ public final class ObjectWrite implements Operation {
         if (!request.hasStoresOwnHeader() && !KeyReadings.isAmbiguous(id.key())) {
             return write;
         }
-        return outcome -> {
-            cache.writes().endInBucket(id.backend(), id.bucket(), outcome);
-            write.end(outcome);
+        return new BroadWrite(cache.writes(), id, write);
+    }
+
+    /** A write that may change other keys of the bucket than the one it names. */
+    private static final class BroadWrite implements Writes.Write {
+        private final Writes writes;
+        private final ObjectId id;
+        private final Writes.Write named;
+        private CompletionStage<Void> others = Peers.NOBODY;
+
+        BroadWrite(Writes writes, ObjectId id, Writes.Write named) {
+            this.writes = writes;
+            this.id = id;
+            this.named = named;
+        }
+
+        @Override
+        public long end(WriteOutcome outcome) {
+            others = writes.endInBucket(id.backend(), id.bucket(), outcome);
+            named.end(outcome);
             // The bytes that were sent need not be the key's content now.
             return Writes.DISTURBED;
-        };
+        }
+
+        @Override
+        public CompletionStage<Void> heard() {
+            return CompletableFuture.allOf(others.toCompletableFuture(),
+                    named.heard().toCompletableFuture());
+        }
     }
 
     /**

@@ -109,10 +109,13 @@ public final class RdmaPut {
                 .whenComplete((answer, failure) -> transfer.fence()
                         .whenComplete((fenced, unfenced) -> responseSink.executor().execute(() -> {
                             services.vertx().cancelTimer(timer);
-                            if (write != null) {
-                                kept.settle(answer, write.end(outcome(body, answer)));
+                            if (write == null) {
+                                answered(body, answer, failure);
+                                return;
                             }
-                            answered(body, answer, failure);
+                            kept.settle(answer, write.end(outcome(body, answer)));
+                            responseSink.after(write.heard(),
+                                    () -> answered(body, answer, failure));
                         })));
     }
 

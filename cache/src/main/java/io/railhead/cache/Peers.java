@@ -1,0 +1,37 @@
+package io.railhead.cache;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * The other gateways of one cache, as this one's cache sees them. Any thread; no call blocks.
+ */
+public interface Peers {
+    /** A stage for what nobody else needs to hear. */
+    CompletionStage<Void> NOBODY = CompletableFuture.completedStage(null);
+
+    /** No other gateway. */
+    Peers NONE = new Peers() {
+        @Override
+        public boolean vouchFor(long learntAtNanos) {
+            return true;
+        }
+
+        @Override
+        public CompletionStage<Void> tell(Change change) {
+            return NOBODY;
+        }
+    };
+
+    /**
+     * Returns whether each of them would have told by now of a change since then. If not, the store
+     * must be asked. Called for each hit.
+     */
+    boolean vouchFor(long learntAtNanos);
+
+    /**
+     * Tells them a change that has happened. The stage completes when none of them serves what was
+     * before it. It never fails.
+     */
+    CompletionStage<Void> tell(Change change);
+}

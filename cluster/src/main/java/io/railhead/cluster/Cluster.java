@@ -1,0 +1,242 @@
+package io.railhead.cluster;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * This gateway's membership of a cluster: it tells the others each change, applies theirs, and
+ * holds a lease while they answer.
+ *
+ * <pre>
+ *   writer                               each other member
+ *     │ ends the write, numbers it          │
+ *     ├── Change(view, number) ────────────▶│ applies it
+ *     │◀──────────── Applied(view, number) ─┤
+ *     │ answers its client                  │
+ *     │                                     │
+ *     │◀──────── Question(view, its time) ──┤ each quarter of the lease
+ *     ├── Answer(view, its time, last) ────▶│ counts if it has applied the last one
+ * </pre>
+ *
+ * <p> Any thread may call; only {@link #join} and {@link #close} block.
+ */
+public final class Cluster implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
+    /** Ticks of one lease: a wait ends at most one of them late. */
+    private static final int TICKS = 20;
+    private static final int TICKS_BETWEEN_QUESTIONS = 5;
+
+    private final ClusterConfig config;
+    private final Link link;
+    private final LongSupplier nanoClock;
+    private final ServingLease lease;
+    private final Outbox outbox;
+    private final Map<String, List<String>> differing = new ConcurrentHashMap<>();
+    private final AtomicLong applied = new AtomicLong();
+    private final AtomicLong refusedFrames = new AtomicLong();
+    private final AtomicLong views = new AtomicLong();
+    private final ScheduledThreadPoolExecutor timer;
+    /** Sends changes in order, since a socket may block and the caller may be an event loop. */
+    private final ThreadPoolExecutor sender;
+    private volatile Membership membership = new Membership("", List.of());
+    private volatile Consumer<byte[]> onChange = _ -> {};
+    private volatile boolean isLeaving;
+
+    /**
+     * A member that has not joined yet, and holds no lease.
+     *
+     * @param ownedLink closed with this
+     * @param nanoClock monotonic, the clock of what this gateway has learnt
+     */
+    public Cluster(ClusterConfig config, Link ownedLink, LongSupplier nanoClock) {
+        this.config = config;
+        this.link = ownedLink;
+        this.nanoClock = nanoClock;
+        this.lease = new ServingLease(config.lease(), nanoClock);
+        this.outbox = new Outbox(config.lease(), nanoClock);
+        this.timer = new ScheduledThreadPoolExecutor(1, thread("timer"));
+        timer.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
+        this.sender = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS,
+                new LinkedBlockingQueue<>(), thread("sender"),
+                new ThreadPoolExecutor.DiscardPolicy());
+    }
+
+    private static ThreadFactory thread(String name) {
+        return Thread.ofPlatform().daemon().name("railhead-cluster-" + name).factory();
+    }
+
+    /**
+     * Joins, or becomes the first member. Blocks until there is a view.
+     *
+     * @param change applies a change of another member, on the link's thread, before it is
+     *            acknowledged; if it throws, the change is not acknowledged
+     * @throws IllegalStateException with one line if the port cannot be opened
+     */
+    public void join(Consumer<byte[]> change) {
+        onChange = change;
+        link.open(new Link.Ear() {
+            @Override
+            public void membersAre(Membership now) {
+                begin(now);
+            }
+
+            @Override
+            public void heard(Member from, byte[] frame) {
+                take(from, frame);
+            }
+        });
+        long tickNanos = Math.max(1, config.lease().toNanos() / TICKS);
+        AtomicLong ticks = new AtomicLong();
+        Future<?> _ = timer.scheduleAtFixedRate(() -> {
+            outbox.tick();
+            if (ticks.getAndIncrement() % TICKS_BETWEEN_QUESTIONS == 0) {
+                ask();
+            }
+        }, 0, tickNanos, TimeUnit.NANOSECONDS);
+    }
+
+    /** Returns whether what was learnt then may be served now without asking the store. */
+    public boolean covers(long learntAtNanos) {
+        return lease.covers(learntAtNanos);
+    }
+
+    /**
+     * Tells the others a change that has happened. The stage completes when no member serves what
+     * was before it: when all have applied it, at the latest soon after the lease. It never fails.
+     */
+    public CompletionStage<Void> tell(byte[] change) {
+        // Casts leave in the order of their numbers: otherwise the others would see gaps.
+        synchronized (outbox) {
+            Outbox.Entry entry = outbox.next(change);
+            if (entry.hasReceivers()) {
+                sender.execute(() -> send(() -> link.cast(entry.change().bytes())));
+            }
+            return entry.heard();
+        }
+    }
+
+    private void begin(Membership now) {
+        membership = now;
+        views.incrementAndGet();
+        outbox.membersAre(now);
+        lease.membersAre(now);
+        differing.keySet().retainAll(now.others().stream().map(Member::id).toList());
+        LOG.info("cluster {}: {} member(s), with {}", config.cluster(), now.others().size() + 1,
+                now.others().isEmpty()
+                        ? "nobody else"
+                        : String.join(", ", now.others().stream().map(Member::name).toList()));
+        timer.execute(() -> {
+            now.others().forEach(each -> send(each, new Frame.Introduction(config.facts())));
+            ask();
+        });
+    }
+
+    /** Asks for the lease. A member that leaves asks no more. */
+    private void ask() {
+        Membership now = membership;
+        if (!isLeaving && !now.others().isEmpty()) {
+            Frame question = new Frame.Question(now.id(), nanoClock.getAsLong());
+            now.others().forEach(each -> send(each, question));
+        }
+    }
+
+    private void take(Member from, byte[] bytes) {
+        try {
+            take(from, Frame.of(bytes));
+        } catch (RuntimeException | Error e) {
+            // Not acknowledged: its sender waits the lease out, and this gateway's own lapses.
+            refusedFrames.incrementAndGet();
+            LOG.warn("cluster {}: a message of {} is not understood: {}", config.cluster(),
+                    from.name(), e.toString());
+        }
+    }
+
+    private void take(Member from, Frame frame) {
+        switch (frame) {
+            case Frame.Change change -> {
+                onChange.accept(change.payload());
+                applied.incrementAndGet();
+                if (!lease.applied(from, change.view(), change.number())) {
+                    LOG.warn("cluster {}: changes of {} are missing, so everything is asked once",
+                            config.cluster(), from.name());
+                }
+                send(from, new Frame.Applied(change.view(), change.number()));
+            }
+            case Frame.Applied acknowledged -> outbox.applied(from, acknowledged);
+            case Frame.Question(String view, long askedAtNanos) -> outbox.lastIn(view, from)
+                    .ifPresent(last -> send(from, new Frame.Answer(view, askedAtNanos, last)));
+            case Frame.Answer answer -> lease.answered(from, answer);
+            case Frame.Introduction(Map<String, String> facts) -> compare(from, facts);
+            case Frame.Farewell() -> outbox.saidFarewell(from);
+        }
+    }
+
+    private void compare(Member from, Map<String, String> facts) {
+        TreeSet<String> keys = new TreeSet<>(facts.keySet());
+        keys.addAll(config.facts().keySet());
+        keys.removeIf(key -> String.valueOf(facts.get(key))
+                .equals(String.valueOf(config.facts().get(key))));
+        differing.put(from.id(), List.copyOf(keys));
+        for (String key : keys) {
+            LOG.warn("cluster {}: {} has {}: {}, and here it is {}", config.cluster(), from.name(),
+                    key, facts.getOrDefault(key, "absent"),
+                    config.facts().getOrDefault(key, "absent"));
+        }
+    }
+
+    private void send(Member to, Frame frame) {
+        send(() -> link.send(to, frame.bytes()));
+    }
+
+    /** Sends; a failure is like a lost frame, which leases and waits allow for. */
+    private void send(Runnable sending) {
+        try {
+            sending.run();
+        } catch (RuntimeException | Error e) {
+            LOG.debug("cluster {}: not sent", config.cluster(), e);
+        }
+    }
+
+    /** Returns the cluster as this gateway sees it. */
+    public ClusterState state() {
+        Membership now = membership;
+        List<ClusterState.Peer> peers = new ArrayList<>();
+        for (Member each : now.others()) {
+            peers.add(new ClusterState.Peer(each, lease.silence(each),
+                    differing.getOrDefault(each.id(), List.of())));
+        }
+        return new ClusterState(now.id(), lease.isHeld(), peers, outbox.casts(), outbox.unheard(),
+                applied.get(), lease.gaps(), views.get(), refusedFrames.get());
+    }
+
+    /**
+     * Leaves. The caller serves nobody any more, so that the others need not wait for this
+     * gateway's lease. Blocks.
+     */
+    @Override
+    public void close() {
+        isLeaving = true;
+        lease.end();
+        membership.others().forEach(each -> send(each, new Frame.Farewell()));
+        timer.shutdownNow();
+        sender.shutdown();
+        link.close();
+        // Nobody is left to wait for.
+        outbox.end();
+    }
+}

@@ -1,0 +1,84 @@
+package io.railhead.gateway.config;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Reads {@code cluster:}. */
+final class ClusterLoader {
+    private final Path folder;
+
+    ClusterLoader(Path folder) {
+        this.folder = folder;
+    }
+
+    /** Returns null if the section is absent: this gateway is then a cache of its own. */
+    GatewayConfig.@Nullable Cluster load(Section root, boolean sole) throws ConfigException {
+        if (!root.has("cluster")) {
+            return null;
+        }
+        Section section = root.section("cluster");
+        GatewayConfig.Cluster cluster = new GatewayConfig.Cluster(
+                section.text("name", "railhead"),
+                section.value("listen", "", ClusterLoader::port),
+                members(section), section.text("dns"),
+                new TlsLoader(folder).load(section, "tls"));
+        section.close();
+        if (cluster.members().isEmpty() == (cluster.dns() == null)) {
+            throw section.problem("members", "is needed, a list of all gateways' cluster.listen,"
+                    + " or else cluster.dns, a name that has all their addresses; not both");
+        }
+        requireKeys(section, cluster);
+        if (sole) {
+            throw root.problem("gateway.sole", "cannot be true with cluster: several gateways"
+                    + " write, so exclusive is not offered; use bounded");
+        }
+        return cluster;
+    }
+
+    private static void requireKeys(Section section, GatewayConfig.Cluster cluster)
+            throws ConfigException {
+        GatewayConfig.Tls tls = cluster.tls();
+        if (tls == null && !cluster.listen().isOfThisHost()) {
+            throw section.missing("tls", "is missing; without certificates anybody on the network"
+                    + " could join, so only an address of 127.0.0.0/8 may do without");
+        }
+        if (tls != null && tls.clientCa() == null) {
+            throw section.problem("tls.client_ca",
+                    "is missing; it names the authority of all members' certificates");
+        }
+    }
+
+    private static ListenAddress port(String text) {
+        if (text.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "is missing; the others connect to it, as in 10.0.0.1:7800");
+        }
+        ListenAddress address = ListenAddress.parse(text);
+        if (address.port() == 0) {
+            throw new IllegalArgumentException("'" + text + "' needs a port");
+        }
+        return address;
+    }
+
+    private static ListenAddress member(String text) {
+        ListenAddress address = port(text);
+        if (address.isAny()) {
+            throw new IllegalArgumentException("'" + text + "' is nobody's address");
+        }
+        return address;
+    }
+
+    private static List<ListenAddress> members(Section section) throws ConfigException {
+        List<ListenAddress> members = new ArrayList<>();
+        for (String each : section.texts("members")) {
+            try {
+                members.add(member(each));
+            } catch (IllegalArgumentException e) {
+                throw section.problem("members", String.valueOf(e.getMessage()));
+            }
+        }
+        return members;
+    }
+}

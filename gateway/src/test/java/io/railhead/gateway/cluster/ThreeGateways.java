@@ -1,0 +1,90 @@
+package io.railhead.gateway.cluster;
+
+import static io.railhead.gateway.TestGateway.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.railhead.gateway.Environment;
+import io.railhead.gateway.FakeStore;
+import io.railhead.gateway.TestClient;
+import io.railhead.gateway.TestGateway;
+import java.net.http.HttpResponse;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** Three gateways over one store, whose caches are one. */
+final class ThreeGateways implements AutoCloseable {
+    private static final String PRINCIPALS = """
+            principals:
+              - name: trainer
+                keys: [{access_key: AK, secret_key: SK}]
+                admin: true
+            """;
+
+    final FakeStore store = new FakeStore();
+    final List<TestGateway> gateways = new ArrayList<>();
+    final List<TestClient> clients = new ArrayList<>();
+    final List<SwitchedLink> links = new ArrayList<>();
+
+    /** @param config of all, in the tests' YAML, beside {@code cluster:} */
+    ThreeGateways(String config) {
+        List<String> hosts = List.of(LoopbackAddresses.next(), LoopbackAddresses.next(),
+                LoopbackAddresses.next());
+        String members = hosts.stream()
+                .map(host -> '"' + host + ":7800\"")
+                .collect(Collectors.joining(", ", "[", "]"));
+        for (int i = 0; i < hosts.size(); i++) {
+            TestGateway gateway = TestGateway.over(store.endpoint())
+                    .principals(PRINCIPALS)
+                    .file("events.token", "a-token-of-the-events-of-a-store")
+                    .environment(Environment.REAL.withLinks(link -> {
+                        SwitchedLink switched = new SwitchedLink(link);
+                        links.add(switched);
+                        return switched;
+                    }))
+                    .config("""
+                            gateway: {name: g%d, events: {enabled: true, token_file: events.token}}
+                            cluster: {name: test, listen: "%s:7800", members: %s}
+                            """.formatted(i, hosts.get(i), members) + config);
+            gateways.add(gateway);
+            gateway.start();
+            clients.add(gateway.client());
+        }
+        await(() -> gateways.stream()
+                .allMatch(each -> each.metric("railhead_cluster_members") == 3
+                        && each.metric("railhead_cluster_lease") == 1));
+    }
+
+    /** Has every gateway hold these bytes and serve them unasked. */
+    void hold(String path, byte[] expected) {
+        for (TestClient client : clients) {
+            await(() -> {
+                HttpResponse<byte[]> answer = client.get(path);
+                assertThat(answer.body()).isEqualTo(expected);
+                return TestClient.cached(answer).equals("HIT");
+            });
+        }
+    }
+
+    /** What each gateway serves. */
+    void eachServes(String path, byte[] expected) {
+        for (TestClient client : clients) {
+            assertThat(client.get(path).body()).as(path).isEqualTo(expected);
+        }
+    }
+
+    void eachHasNothing(String path) {
+        for (TestClient client : clients) {
+            assertThat(client.get(path).statusCode()).as(path).isEqualTo(404);
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            gateways.forEach(TestGateway::close);
+        } finally {
+            store.close();
+        }
+    }
+}
