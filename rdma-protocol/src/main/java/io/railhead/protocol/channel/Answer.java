@@ -16,8 +16,8 @@ import java.util.Map;
  * @param firstByte the offset in the object of the moved bytes
  * @param lastModifiedMillis since the epoch; 0 if unknown
  * @param code the S3 error code, or the reason of a decline
- * @param headers of HEAD, PUT, UPLOAD_PART, EXISTS and DELETE, names in lower case; {@link #REQUEST_ID} unless the
- *            answer is a success
+ * @param headers of HEAD, PUT, UPLOAD_PART, EXISTS and DELETE, names in lower case;
+ *            {@link #REQUEST_ID} unless the answer is a success
  * @param cut whether texts were left out because they did not fit into a message; set by decoding
  *            only
  */

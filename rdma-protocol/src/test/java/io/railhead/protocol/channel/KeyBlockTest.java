@@ -63,7 +63,7 @@ class KeyBlockTest {
             "010000000100ff      | UTF-8",
             "010000000000        | must not be empty"})
     void nothingIsReadThatABlockOnlyClaims(String row) {
-        String[] columns = row.split("\\|");
+        String[] columns = row.split("\\|", -1);
         byte[] bytes = HexFormat.of().parseHex(columns[0].strip());
         KeyBlock block = KeyBlock.copy(ByteBuffer.wrap(bytes), 0, bytes.length);
         assertThatThrownBy(() -> block.keys("")).isInstanceOf(MessageException.class)
