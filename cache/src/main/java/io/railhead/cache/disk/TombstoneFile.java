@@ -31,7 +31,8 @@ import org.jspecify.annotations.Nullable;
  * pages were evicted.
  *
  * <p> A full half is copied to the other one, as a base of several blocks, without what is not
- * needed any more. Then the old half's first block is zeroed. One thread.
+ * needed any more. Then the old half's first block is zeroed. Each copy has a generation that no
+ * block on disk has, so blocks of a copy that failed never join a later list. One thread.
  */
 final class TombstoneFile implements AutoCloseable {
     private static final long MAGIC = 0x45564f4d4e574f44L;
@@ -51,6 +52,8 @@ final class TombstoneFile implements AutoCloseable {
     private final Mapping memory = Mapping.anonymous((long) HALF_BLOCKS * BLOCK_BYTES);
     private int half;
     private long generation;
+    /** The highest generation of any block that may be on disk. */
+    private long highestGeneration;
     private int next;
     private int base;
 
@@ -65,6 +68,7 @@ final class TombstoneFile implements AutoCloseable {
         file.write(memory.segment(), at(1, 0));
         half = 1;
         generation = 0;
+        highestGeneration = 0;
         replace(List.of());
     }
 
@@ -109,6 +113,7 @@ final class TombstoneFile implements AutoCloseable {
 
     private Half look(int which) {
         file.read(memory.segment(), at(which, 0));
+        noteGenerations();
         List<Tombstone> evictions = new ArrayList<>();
         Block first = decode(0);
         if (first == null || first.index() != 0) {
@@ -130,6 +135,15 @@ final class TombstoneFile implements AutoCloseable {
                 .anyMatch(later -> decode(first, later) != null);
         return new Half(first.generation(), first.base(), endMarked ? blocks - 1 : blocks,
                 followed, evictions);
+    }
+
+    private void noteGenerations() {
+        for (int place = 0; place < HALF_BLOCKS; place++) {
+            Block found = decode(place);
+            if (found != null) {
+                highestGeneration = Math.max(highestGeneration, found.generation());
+            }
+        }
     }
 
     /** Returns the block at this place if it is of the list that starts so; else null. */
@@ -206,9 +220,10 @@ final class TombstoneFile implements AutoCloseable {
     /** Replaces all evictions by these. */
     void replace(List<Tombstone> evictions) {
         int other = 1 - half;
-        long newer = generation + 1;
-        int before = base;
-        generation = newer;
+        long generationBefore = generation;
+        int baseBefore = base;
+        highestGeneration++;
+        generation = highestGeneration;
         base = Math.max(1, Math.ceilDiv(evictions.size(), RECORDS_PER_BLOCK));
         int blocks;
         try {
@@ -218,8 +233,8 @@ final class TombstoneFile implements AutoCloseable {
             file.sync();
         } catch (RuntimeException | Error e) {
             // A half that was written in part holds true evictions only.
-            base = before;
-            generation = newer - 1;
+            base = baseBefore;
+            generation = generationBefore;
             throw e;
         }
         int old = half;

@@ -45,17 +45,21 @@ final class VolumeWrites {
     private final DiskBreaker breaker;
     private final SegmentWriter segments;
     private final WriteQueue queue = new WriteQueue();
-    private final Queue<Runnable> commands = new ConcurrentLinkedQueue<>();
+    private final Queue<Erasure> erasures = new ConcurrentLinkedQueue<>();
     /** All that wait, and the one under way. */
     private final Set<WaitingPage> unwritten = ConcurrentHashMap.newKeySet();
     /** Both count from the begin of the end, and are set before it is told. */
     private volatile long lastWriteNanos;
     private volatile long lastZeroNanos;
     private volatile boolean closing;
+    private volatile boolean ended;
     /** The start of the write under way; 0 if there is none. */
     private volatile long writingSince;
     /** The start of the last write that counted as hanging; the watch's thread only. */
     private long hungSince;
+
+    /** @param done completes with whether the tenant's key is gone from the disk */
+    private record Erasure(TenantId tenant, CompletableFuture<Boolean> done) {}
 
     /**
      * @param readsStopped whether the disk is left alone altogether
@@ -89,12 +93,13 @@ final class VolumeWrites {
         return unwritten.stream().mapToLong(WaitingPage::evictions).min().orElse(Long.MAX_VALUE);
     }
 
-    /** Queues a page, whose bytes are counted already. */
+    /** Queues a page, whose bytes are counted already. At the end it is dropped a moment later. */
     void add(WaitingPage ownedPage) {
         unwritten.add(ownedPage);
         queue.add(ownedPage);
-        if (closing) {
-            dropAll();
+        // Checked last: an end that began before has not seen the page, perhaps.
+        if (closing && queue.tryTake(ownedPage)) {
+            dropLater(ownedPage);
         }
     }
 
@@ -110,10 +115,14 @@ final class VolumeWrites {
             return false;
         }
         counters.count(NotKept.QUEUE);
-        unwritten.remove(dropped);
-        counters.queuedBytes.addAndGet(-dropped.bytes());
-        releases.execute(dropped::release);
+        dropLater(dropped);
         return true;
+    }
+
+    private void dropLater(WaitingPage page) {
+        unwritten.remove(page);
+        counters.queuedBytes.addAndGet(-page.bytes());
+        releases.execute(page::release);
     }
 
     private void dropAll() {
@@ -131,17 +140,33 @@ final class VolumeWrites {
     /**
      * Erases all that a tenant has.
      *
-     * @return whether its key is gone from the disk
+     * @return whether its key is gone from the disk: never after the end
      */
     CompletableFuture<Boolean> erase(TenantId tenant) {
-        CompletableFuture<Boolean> done = new CompletableFuture<>();
-        commands.add(() -> {
-            TenantKeys keys = volume.keys;
-            boolean erased = keys != null && volume.isRecovered()
-                    && call(() -> erase(tenant, keys));
-            done.complete(erased);
-        });
-        return done;
+        Erasure erasure = new Erasure(tenant, new CompletableFuture<>());
+        erasures.add(erasure);
+        // Checked last: the end before it has not seen the erasure, perhaps.
+        if (ended) {
+            refuseErasures();
+        }
+        return erasure.done();
+    }
+
+    private void refuseErasures() {
+        for (Erasure each = erasures.poll(); each != null; each = erasures.poll()) {
+            each.done().complete(false);
+        }
+    }
+
+    private void eraseAll() {
+        for (Erasure each = erasures.poll(); each != null; each = erasures.poll()) {
+            each.done().complete(tryErase(each.tenant()));
+        }
+    }
+
+    private boolean tryErase(TenantId tenant) {
+        TenantKeys keys = volume.keys;
+        return keys != null && volume.isRecovered() && call(() -> erase(tenant, keys));
     }
 
     private void erase(TenantId tenant, TenantKeys keys) {
@@ -156,7 +181,7 @@ final class VolumeWrites {
         recover();
         try {
             while (!closing || (!queue.isEmpty() && isBefore(lastWriteNanos))) {
-                runCommands();
+                eraseAll();
                 WaitingPage next = queue.poll(POLL_MILLIS);
                 if (next != null) {
                     write(next);
@@ -168,15 +193,9 @@ final class VolumeWrites {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        runCommands();
+        eraseAll();
         if (volume.isRecovered()) {
             boolean _ = call(() -> segments.seal(() -> !isBefore(lastZeroNanos)));
-        }
-    }
-
-    private void runCommands() {
-        for (Runnable each = commands.poll(); each != null; each = commands.poll()) {
-            each.run();
         }
     }
 
@@ -273,9 +292,11 @@ final class VolumeWrites {
         closing = true;
     }
 
-    /** Drops what the end has not written. */
+    /** Drops what the end has not written, and refuses what it has not erased. */
     void ended() {
+        ended = true;
         dropAll();
+        refuseErasures();
     }
 
     /** Frees its memory, once the thread has ended. */

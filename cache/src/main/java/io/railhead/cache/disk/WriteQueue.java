@@ -107,6 +107,24 @@ final class WriteQueue {
         }
     }
 
+    /** Takes this very page; false if it does not wait here any more. */
+    boolean tryTake(WaitingPage page) {
+        lock.lock();
+        try {
+            Deque<WaitingPage> pages = byTenant.get(page.tenant());
+            if (pages == null || !pages.remove(page)) {
+                return false;
+            }
+            if (pages.isEmpty()) {
+                byTenant.remove(page.tenant());
+            }
+            left(page);
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private void left(WaitingPage page) {
         bytes.compute(page.tenant(), (_, before) -> {
             long left = (before == null ? 0 : before) - page.bytes();

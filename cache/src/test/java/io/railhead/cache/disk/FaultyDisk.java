@@ -27,6 +27,8 @@ final class FaultyDisk implements BlockFile {
     private volatile @Nullable CountDownLatch hung;
     /** Writes that are still done; then the power is cut. */
     private final AtomicInteger writesLeft = new AtomicInteger(Integer.MAX_VALUE);
+    /** Syncs before the one that fails. */
+    private final AtomicInteger syncsLeft = new AtomicInteger(Integer.MAX_VALUE);
 
     FaultyDisk(long size) {
         this.bytes = Arena.ofAuto().allocate(size, BLOCK_BYTES);
@@ -82,6 +84,11 @@ final class FaultyDisk implements BlockFile {
     /** After so many more writes, of which the last is torn, writes are forgotten. */
     void cutAfter(int writes) {
         writesLeft.set(writes);
+    }
+
+    /** After so many more syncs, one fails. */
+    void failSyncAfter(int syncs) {
+        syncsLeft.set(syncs);
     }
 
     void flipBit(long bit) {
@@ -150,7 +157,7 @@ final class FaultyDisk implements BlockFile {
 
     @Override
     public void sync() {
-        if (failingWrites) {
+        if (failingWrites || syncsLeft.getAndDecrement() == 0) {
             throw new OsException("fdatasync: told to fail", EIO);
         }
     }
