@@ -68,24 +68,29 @@ public final class CacheControl {
     /**
      * Tells the other gateways of this cache to evict the selection, from their disks too.
      *
-     * @return completes when none of them serves what it had; never fails
+     * @return completes with whether all of them have done so; never fails
      */
-    public CompletionStage<Void> tell(Selection selection) {
+    public CompletionStage<Boolean> tell(Selection selection) {
         return cache.tell(selection);
     }
 
-    /** Evicts what another gateway's operator has evicted there, from memory and from disks. */
-    void evictAsTold(Selection selection) {
+    /**
+     * Evicts what another gateway's operator has evicted there, from memory and from disks.
+     *
+     * @return completes with whether each disk has recorded it
+     */
+    CompletionStage<Boolean> evictAsTold(Selection selection) {
         // Twice: between the two a page may have come from disk into memory, or gone the other way.
-        for (int i = 0; i < 2; i++) {
-            Held _ = evict(selection);
-            CompletableFuture<Void> _ = evictBelow(selection).thenAccept(missing -> {
-                if (!missing.isEmpty()) {
-                    LOG.warn("what another gateway has evicted may come back by a restart, since"
-                            + " it is not recorded on {}", String.join(", ", missing));
-                }
-            });
-        }
+        Held _ = evict(selection);
+        CompletableFuture<List<String>> first = evictBelow(selection);
+        Held _ = evict(selection);
+        return first.thenCombine(evictBelow(selection), (one, other) -> {
+            if (!one.isEmpty() || !other.isEmpty()) {
+                LOG.warn("what another gateway has evicted may come back by a restart, since it is"
+                        + " not recorded on {}", String.join(", ", one.isEmpty() ? other : one));
+            }
+            return one.isEmpty() && other.isEmpty();
+        });
     }
 
     /** Returns whether disks hold what a tenant has under a key that can be erased. */

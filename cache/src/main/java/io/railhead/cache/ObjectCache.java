@@ -48,6 +48,8 @@ public final class ObjectCache implements AutoCloseable {
      */
     private static final int REMOVED_AT_ONCE = 256;
 
+    private static final CompletionStage<Boolean> HEARD = CompletableFuture.completedStage(true);
+
     private final PageMemory memory;
     private final CacheConfig config;
     private final Writes writes;
@@ -380,20 +382,28 @@ public final class ObjectCache implements AutoCloseable {
     }
 
     /** Tells the other gateways of this cache what an operator has evicted here. */
-    CompletionStage<Void> tell(Selection evicted) {
-        return peers.tell(new Change.Eviction(evicted));
+    CompletionStage<Boolean> tell(Selection evicted) {
+        return peers.tellAll(new Change.Eviction(evicted));
     }
 
     /**
-     * Applies a change that another gateway of this cache has told. Visits all cached pages for an
-     * eviction, so it must not run on an event loop.
+     * Applies a change that another gateway of this cache has told. An eviction, which visits all
+     * cached pages, is done on a thread of its own.
+     *
+     * @return completes with whether it is applied, on disks too
      */
-    public void heard(Change change) {
+    public CompletionStage<Boolean> heard(Change change) {
         switch (change) {
             case Change.OfKey key -> writes.heard(key);
             case Change.OfBucket bucket -> writes.heard(bucket);
-            case Change.Eviction(Selection selection) -> control.evictAsTold(selection);
+            case Change.Eviction(Selection selection) -> {
+                return CompletableFuture
+                        .supplyAsync(() -> control.evictAsTold(selection),
+                                task -> Thread.ofVirtual().start(task))
+                        .thenCompose(Function.identity());
+            }
         }
+        return HEARD;
     }
 
     /**

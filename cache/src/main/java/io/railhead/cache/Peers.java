@@ -21,6 +21,11 @@ public interface Peers {
         public CompletionStage<Void> tell(Change change) {
             return NOBODY;
         }
+
+        @Override
+        public CompletionStage<Boolean> tellAll(Change.Eviction eviction) {
+            return CompletableFuture.completedStage(true);
+        }
     };
 
     /**
@@ -31,7 +36,15 @@ public interface Peers {
 
     /**
      * Tells them a change that has happened. The stage completes when none of them serves what was
-     * before it. It never fails.
+     * before it without asking a store. It never fails.
      */
     CompletionStage<Void> tell(Change change);
+
+    /**
+     * Tells them an eviction. A store that is asked may confirm what was evicted, so it counts only
+     * where it was done.
+     *
+     * @return completes with whether each of them has evicted it, from disks too; never fails
+     */
+    CompletionStage<Boolean> tellAll(Change.Eviction eviction);
 }

@@ -167,7 +167,9 @@ public final class Writes {
             }
             long epoch = Writes.this.end(id, begun, outcome);
             if (outcome != WriteOutcome.REFUSED) {
-                heard = peers.tell(Change.OfKey.of(id, outcome));
+                heard = peers == Peers.NONE
+                        ? Peers.NOBODY
+                        : peers.tell(Change.OfKey.of(id, outcome));
             }
             return epoch;
         }

@@ -42,6 +42,12 @@ final class PeersTest {
             told.add(change);
             return heard;
         }
+
+        @Override
+        public CompletionStage<Boolean> tellAll(Change.Eviction eviction) {
+            told.add(eviction);
+            return CompletableFuture.completedStage(vouches);
+        }
     }
 
     @BeforeEach

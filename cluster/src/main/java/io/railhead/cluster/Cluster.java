@@ -1,9 +1,12 @@
 package io.railhead.cluster;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
@@ -13,7 +16,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,6 +40,11 @@ import org.slf4j.LoggerFactory;
  */
 public final class Cluster implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
+    private static final CompletionStage<Boolean> DONE = CompletableFuture.completedStage(true);
+    /** The key of an introduction that has the member's own address; no fact has it. */
+    private static final String ADDRESS = "cluster.listen";
+    /** The time in which a store that was not heard may still perform a write. */
+    private static final Duration STORE_DOUBT = Duration.ofMinutes(1);
     /** Ticks of one lease: a wait ends at most one of them late. */
     private static final int TICKS = 20;
     private static final int TICKS_BETWEEN_QUESTIONS = 5;
@@ -46,6 +54,7 @@ public final class Cluster implements AutoCloseable {
     private final LongSupplier nanoClock;
     private final ServingLease lease;
     private final Outbox outbox;
+    private final Completeness completeness;
     private final Map<String, List<String>> differing = new ConcurrentHashMap<>();
     private final AtomicLong applied = new AtomicLong();
     private final AtomicLong refusedFrames = new AtomicLong();
@@ -54,8 +63,10 @@ public final class Cluster implements AutoCloseable {
     /** Sends changes in order, since a socket may block and the caller may be an event loop. */
     private final ThreadPoolExecutor sender;
     private volatile Membership membership = new Membership("", List.of());
-    private volatile Consumer<byte[]> onChange = _ -> {};
+    private volatile Function<byte[], CompletionStage<Boolean>> onChange = _ -> DONE;
     private volatile boolean isLeaving;
+    /** The last tick: a gateway that was paused finds it old. */
+    private volatile long tickedAtNanos;
 
     /**
      * A member that has not joined yet, and holds no lease.
@@ -69,6 +80,8 @@ public final class Cluster implements AutoCloseable {
         this.nanoClock = nanoClock;
         this.lease = new ServingLease(config.lease(), nanoClock);
         this.outbox = new Outbox(config.lease(), nanoClock);
+        this.completeness = new Completeness(config, nanoClock);
+        this.tickedAtNanos = nanoClock.getAsLong();
         this.timer = new ScheduledThreadPoolExecutor(1, thread("timer"));
         timer.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
         this.sender = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS,
@@ -83,11 +96,12 @@ public final class Cluster implements AutoCloseable {
     /**
      * Joins, or becomes the first member. Blocks until there is a view.
      *
-     * @param change applies a change of another member, on the link's thread, before it is
-     *            acknowledged; if it throws, the change is not acknowledged
+     * @param change applies a change of another member; called on the link's thread. The change is
+     *            acknowledged when the stage completes with true. If it throws, fails, or completes
+     *            with false, it is not acknowledged
      * @throws IllegalStateException with one line if the port cannot be opened
      */
-    public void join(Consumer<byte[]> change) {
+    public void join(Function<byte[], CompletionStage<Boolean>> change) {
         onChange = change;
         link.open(new Link.Ear() {
             @Override
@@ -103,6 +117,7 @@ public final class Cluster implements AutoCloseable {
         long tickNanos = Math.max(1, config.lease().toNanos() / TICKS);
         AtomicLong ticks = new AtomicLong();
         Future<?> _ = timer.scheduleAtFixedRate(() -> {
+            noteTick();
             outbox.tick();
             if (ticks.getAndIncrement() % TICKS_BETWEEN_QUESTIONS == 0) {
                 ask();
@@ -112,14 +127,36 @@ public final class Cluster implements AutoCloseable {
 
     /** Returns whether what was learnt then may be served now without asking the store. */
     public boolean covers(long learntAtNanos) {
-        return lease.covers(learntAtNanos);
+        return completeness.isCovered() && !wasPaused() && lease.covers(learntAtNanos);
+    }
+
+    private boolean isHeld() {
+        return completeness.isCovered() && !wasPaused() && lease.isHeld();
+    }
+
+    private boolean wasPaused() {
+        return nanoClock.getAsLong() - tickedAtNanos > config.lease().toNanos();
+    }
+
+    /** Others may have gone on without this gateway while it was paused. */
+    private void noteTick() {
+        if (wasPaused()) {
+            LOG.warn("cluster {}: this gateway was paused for more than {}, so everything is asked"
+                    + " once", config.cluster(), config.lease());
+            lease.restart();
+            completeness.doubt();
+        }
+        tickedAtNanos = nanoClock.getAsLong();
     }
 
     /**
      * Tells the others a change that has happened. The stage completes when no member serves what
-     * was before it: when all have applied it, at the latest soon after the lease. It never fails.
+     * was before it without asking: when all have applied it, at the latest soon after the lease. It
+     * never fails.
+     *
+     * @return with whether all have applied it
      */
-    public CompletionStage<Void> tell(byte[] change) {
+    public CompletionStage<Boolean> tell(byte[] change) {
         // Casts leave in the order of their numbers: otherwise the others would see gaps.
         synchronized (outbox) {
             Outbox.Entry entry = outbox.next(change);
@@ -133,17 +170,37 @@ public final class Cluster implements AutoCloseable {
     private void begin(Membership now) {
         membership = now;
         views.incrementAndGet();
+        boolean isLost = completeness.membersAre(now);
         outbox.membersAre(now);
         lease.membersAre(now);
+        if (isLost) {
+            restartLater();
+        }
         differing.keySet().retainAll(now.others().stream().map(Member::id).toList());
         LOG.info("cluster {}: {} member(s), with {}", config.cluster(), now.others().size() + 1,
                 now.others().isEmpty()
                         ? "nobody else"
                         : String.join(", ", now.others().stream().map(Member::name).toList()));
+        List<String> missing = completeness.missing();
+        if (!missing.isEmpty()) {
+            LOG.warn("cluster {}: not heard: {}; until they are, or are no more in"
+                    + " cluster.members, every read asks the store", config.cluster(),
+                    String.join(", ", missing));
+        }
         timer.execute(() -> {
-            now.others().forEach(each -> send(each, new Frame.Introduction(config.facts())));
+            Map<String, String> introduction = new TreeMap<>(config.facts());
+            introduction.put(ADDRESS, Completeness.numeric(config.listen()));
+            now.others().forEach(each -> send(each, new Frame.Introduction(introduction)));
             ask();
         });
+    }
+
+    /**
+     * Asks everything again once a store has done what a lost member may have sent it. What the
+     * member knew to be in doubt nobody else knows.
+     */
+    private void restartLater() {
+        Future<?> _ = timer.schedule(lease::restart, STORE_DOUBT.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     /** Asks for the lease. A member that leaves asks no more. */
@@ -169,20 +226,35 @@ public final class Cluster implements AutoCloseable {
     private void take(Member from, Frame frame) {
         switch (frame) {
             case Frame.Change change -> {
-                onChange.accept(change.payload());
+                CompletionStage<Boolean> done = onChange.apply(change.payload());
                 applied.incrementAndGet();
                 if (!lease.applied(from, change.view(), change.number())) {
                     LOG.warn("cluster {}: changes of {} are missing, so everything is asked once",
                             config.cluster(), from.name());
+                    restartLater();
                 }
-                send(from, new Frame.Applied(change.view(), change.number()));
+                done.whenComplete((whole, failure) -> {
+                    if (failure == null && whole) {
+                        send(from, new Frame.Applied(change.view(), change.number()));
+                    }
+                });
             }
             case Frame.Applied acknowledged -> outbox.applied(from, acknowledged);
             case Frame.Question(String view, long askedAtNanos) -> outbox.lastIn(view, from)
                     .ifPresent(last -> send(from, new Frame.Answer(view, askedAtNanos, last)));
             case Frame.Answer answer -> lease.answered(from, answer);
-            case Frame.Introduction(Map<String, String> facts) -> compare(from, facts);
-            case Frame.Farewell() -> outbox.saidFarewell(from);
+            case Frame.Introduction(Map<String, String> said) -> {
+                Map<String, String> facts = new TreeMap<>(said);
+                String address = facts.remove(ADDRESS);
+                if (address != null) {
+                    completeness.introduced(from, address);
+                }
+                compare(from, facts);
+            }
+            case Frame.Farewell() -> {
+                completeness.saidFarewell(from);
+                outbox.saidFarewell(from);
+            }
         }
     }
 
@@ -220,7 +292,7 @@ public final class Cluster implements AutoCloseable {
             peers.add(new ClusterState.Peer(each, lease.silence(each),
                     differing.getOrDefault(each.id(), List.of())));
         }
-        return new ClusterState(now.id(), lease.isHeld(), peers, outbox.casts(), outbox.unheard(),
+        return new ClusterState(now.id(), isHeld(), peers, outbox.casts(), outbox.unheard(),
                 applied.get(), lease.gaps(), views.get(), refusedFrames.get());
     }
 
@@ -235,6 +307,11 @@ public final class Cluster implements AutoCloseable {
         membership.others().forEach(each -> send(each, new Frame.Farewell()));
         timer.shutdownNow();
         sender.shutdown();
+        try {
+            boolean _ = sender.awaitTermination(config.lease().toNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
         link.close();
         // Nobody is left to wait for.
         outbox.end();

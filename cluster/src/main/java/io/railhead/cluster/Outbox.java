@@ -34,6 +34,7 @@ final class Outbox {
     private long fencedUntilNanos;
     private long casts;
     private long unheard;
+    private boolean isEnded;
 
     private record Numbered(String view, long number) {}
 
@@ -44,7 +45,7 @@ final class Outbox {
      * @param untilNanos after that nobody who has not applied it holds one
      */
     private record Pending(Set<Member> awaited, long fromNanos, long untilNanos,
-            CompletableFuture<Void> heard) {
+            CompletableFuture<Boolean> heard) {
 
         boolean isOver(long nowNanos) {
             return nowNanos - untilNanos >= 0
@@ -55,10 +56,11 @@ final class Outbox {
     /**
      * A change with its number.
      *
-     * @param heard completes when no member serves what it replaced; never fails
+     * @param heard completes when no member serves what it replaced, with whether each has applied
+     *            it; never fails
      * @param hasReceivers whether there is anybody to cast it to
      */
-    record Entry(Frame.Change change, CompletionStage<Void> heard, boolean hasReceivers) {}
+    record Entry(Frame.Change change, CompletionStage<Boolean> heard, boolean hasReceivers) {}
 
     Outbox(Duration lease, LongSupplier nanoClock) {
         this.waitNanos = lease.plus(ALLOWANCE).toNanos();
@@ -81,7 +83,7 @@ final class Outbox {
 
     /** Notes that a member serves nobody any more. */
     void saidFarewell(Member from) {
-        List<CompletableFuture<Void>> over;
+        List<Pending> over;
         synchronized (this) {
             leaving.add(from);
             pending.values().forEach(each -> each.awaited.remove(from));
@@ -94,13 +96,17 @@ final class Outbox {
     synchronized Entry next(byte[] payload) {
         long now = nanoClock.getAsLong();
         Frame.Change change = new Frame.Change(view, ++last, payload);
+        if (isEnded) {
+            // The others have had the farewell, and wait for nothing of this gateway's.
+            return new Entry(change, CompletableFuture.completedStage(others.isEmpty()), false);
+        }
         casts++;
         Set<Member> awaited = new HashSet<>(others);
         awaited.removeAll(leaving);
         Pending waiting = new Pending(awaited, fencedUntilNanos, now + waitNanos,
                 new CompletableFuture<>());
         if (waiting.isOver(now)) {
-            waiting.heard.complete(null);
+            waiting.heard.complete(awaited.isEmpty());
         } else {
             pending.put(new Numbered(view, last), waiting);
         }
@@ -122,43 +128,44 @@ final class Outbox {
             }
             pending.remove(which);
         }
-        waiting.heard.complete(null);
+        waiting.heard.complete(waiting.awaited.isEmpty());
     }
 
     /** Ends the waits whose time has come; to be called often. */
     void tick() {
-        List<CompletableFuture<Void>> over;
+        List<Pending> over;
         synchronized (this) {
             over = takeOver();
         }
         complete(over);
     }
 
-    private List<CompletableFuture<Void>> takeOver() {
+    private List<Pending> takeOver() {
         long now = nanoClock.getAsLong();
-        List<CompletableFuture<Void>> over = new ArrayList<>();
+        List<Pending> over = new ArrayList<>();
         pending.values().removeIf(each -> {
             if (!each.isOver(now)) {
                 return false;
             }
             unheard += each.awaited.isEmpty() ? 0 : 1;
-            return over.add(each.heard);
+            return over.add(each);
         });
         return over;
     }
 
     /** Ends all waits: this gateway has left. */
     void end() {
-        List<CompletableFuture<Void>> all = new ArrayList<>();
+        List<Pending> all;
         synchronized (this) {
-            pending.values().forEach(each -> all.add(each.heard));
+            isEnded = true;
+            all = List.copyOf(pending.values());
             pending.clear();
         }
         complete(all);
     }
 
-    private static void complete(List<CompletableFuture<Void>> over) {
-        over.forEach(each -> each.complete(null));
+    private static void complete(List<Pending> over) {
+        over.forEach(each -> each.heard.complete(each.awaited.isEmpty()));
     }
 
     /**

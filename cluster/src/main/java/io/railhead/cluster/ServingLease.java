@@ -31,6 +31,7 @@ final class ServingLease {
     private List<Member> others = List.of();
     private String view = "";
     private boolean isWhole;
+    private boolean isEnded;
     private long gaps;
     private volatile Covered covered = Covered.NOTHING;
 
@@ -70,6 +71,9 @@ final class ServingLease {
 
     /** Begins another view: nothing is covered until all of its members have answered under it. */
     synchronized void membersAre(Membership membership) {
+        if (isEnded) {
+            return;
+        }
         view = membership.id();
         others = membership.others();
         answeredAtNanos.clear();
@@ -104,8 +108,7 @@ final class ServingLease {
     /** Covers nothing of before: a change is missing. */
     private void uncover() {
         gaps++;
-        Covered now = covered;
-        covered = new Covered(now.isAlone, now.isHeld, now.untilNanos, nanoClock.getAsLong());
+        restart();
     }
 
     /**
@@ -157,8 +160,15 @@ final class ServingLease {
         return last == null || !last.view.equals(view) ? 0 : last.number;
     }
 
+    /** Covers nothing of before: changes may have been missed. */
+    synchronized void restart() {
+        Covered now = covered;
+        covered = new Covered(now.isAlone, now.isHeld, now.untilNanos, nanoClock.getAsLong());
+    }
+
     /** Ends the lease for good. */
     synchronized void end() {
+        isEnded = true;
         view = "";
         covered = Covered.NOTHING;
     }

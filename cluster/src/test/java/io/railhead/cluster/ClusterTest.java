@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
@@ -21,6 +22,8 @@ class ClusterTest {
     private static final Member B = new Member("2", "b");
     private static final Member C = new Member("3", "c");
 
+    private static final CompletionStage<Boolean> DONE = CompletableFuture.completedStage(true);
+
     private final FakeNetwork network = new FakeNetwork();
     private final List<Cluster> clusters = new ArrayList<>();
     private final List<String> appliedAtB = new CopyOnWriteArrayList<>();
@@ -30,9 +33,16 @@ class ClusterTest {
     private final Cluster c = cluster(C, Map.of("cache.page", "1MiB", "cache.run", "8MiB"));
 
     private Cluster cluster(Member member, Map<String, String> facts) {
+        return cluster(member, facts, 7800, List.of());
+    }
+
+    private Cluster cluster(Member member, Map<String, String> facts, int port,
+            List<Integer> listed) {
         ClusterConfig config = new ClusterConfig("test", member.name(),
-                new ClusterConfig.Address("127.0.0.1", 7800),
-                new ClusterConfig.Discovery.Fixed(List.of()), LEASE, facts);
+                new ClusterConfig.Address("127.0.0.1", port),
+                new ClusterConfig.Discovery.Fixed(listed.stream()
+                        .map(each -> new ClusterConfig.Address("localhost", each))
+                        .toList()), LEASE, facts);
         Cluster cluster = new Cluster(config, network.link(member), System::nanoTime);
         clusters.add(cluster);
         return cluster;
@@ -40,9 +50,9 @@ class ClusterTest {
 
     @BeforeEach
     void join() {
-        a.join(_ -> {});
-        b.join(change -> appliedAtB.add(new String(change)));
-        c.join(change -> appliedAtC.add(new String(change)));
+        a.join(_ -> DONE);
+        b.join(change -> noted(appliedAtB, change));
+        c.join(change -> noted(appliedAtC, change));
         network.view("v", A, B, C);
         await(() -> clusters.stream()
                 .allMatch(each -> each.state().view().equals("v") && each.state().isLeaseHeld()));
@@ -62,7 +72,12 @@ class ClusterTest {
         }
     }
 
-    private CompletableFuture<Void> tell(String change) {
+    private static CompletionStage<Boolean> noted(List<String> applied, byte[] change) {
+        applied.add(new String(change));
+        return DONE;
+    }
+
+    private CompletableFuture<Boolean> tell(String change) {
         return a.tell(change.getBytes()).toCompletableFuture();
     }
 
@@ -77,7 +92,7 @@ class ClusterTest {
 
     @Test
     void changesAreAppliedInTheirOrder() {
-        List<CompletableFuture<Void>> told = new ArrayList<>();
+        List<CompletableFuture<Boolean>> told = new ArrayList<>();
         List<String> expected = new ArrayList<>();
         for (int i = 0; i < 1000; i++) {
             told.add(tell(Integer.toString(i)));
@@ -177,6 +192,32 @@ class ClusterTest {
         assertThat(a.state().unheard()).isEqualTo(1);
         assertThat(broken.state().refusedFrames()).isEqualTo(1);
         assertThat(broken.state().isLeaseHeld()).isFalse();
+    }
+
+    /** A view has no quorum: a gateway that is listed and not seen may be serving. */
+    @Test
+    void aListedGatewayThatIsNotSeenSuspendsServingUnasked() {
+        Member d = new Member("4", "d");
+        Member e = new Member("5", "e");
+        Cluster first = cluster(d, Map.of(), 7801, List.of(7801, 7802));
+        Cluster second = cluster(e, Map.of(), 7802, List.of(7801, 7802));
+        first.join(_ -> DONE);
+        second.join(_ -> DONE);
+        network.view("alone", d);
+        await(() -> first.state().view().equals("alone"));
+        assertThat(first.covers(System.nanoTime())).isFalse();
+        network.view("both", d, e);
+        await(() -> first.state().isLeaseHeld() && second.state().isLeaseHeld());
+        network.view("alone again", d);
+        await(() -> first.state().view().equals("alone again"));
+        assertThat(first.state().isLeaseHeld()).isFalse();
+    }
+
+    @Test
+    void aChangeThatOneMemberCannotApplyIsNotAppliedByAll() {
+        assertThat(tell("1").join()).isTrue();
+        network.cut(A, C);
+        assertThat(tell("2").join()).isFalse();
     }
 
     @Test

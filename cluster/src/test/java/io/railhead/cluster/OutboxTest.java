@@ -22,7 +22,7 @@ class OutboxTest {
         outbox.membersAre(new Membership("v", List.of(B, C)));
     }
 
-    private static boolean isHeard(CompletionStage<Void> stage) {
+    private static boolean isHeard(CompletionStage<?> stage) {
         return stage.toCompletableFuture().isDone();
     }
 

@@ -65,11 +65,15 @@ final class CacheCalls {
 
     /** Waits until no gateway of this cache has the selection; such a wait is bounded. */
     private void requireHeard(Selection selection) throws InterruptedException {
+        boolean heard;
         try {
-            control.tell(selection)
+            heard = control.tell(selection)
                     .toCompletableFuture()
                     .get(DISK_PATIENCE.toSeconds(), TimeUnit.SECONDS);
         } catch (ExecutionException | TimeoutException e) {
+            heard = false;
+        }
+        if (!heard) {
             throw new S3Refusal(S3Error.SERVICE_UNAVAILABLE, "Evicted here, but other gateways"
                     + " of this cache may still have it. Call again.");
         }

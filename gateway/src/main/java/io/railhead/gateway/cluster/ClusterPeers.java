@@ -5,13 +5,17 @@ import io.railhead.cache.ObjectCache;
 import io.railhead.cache.Peers;
 import io.railhead.cluster.Cluster;
 import io.railhead.cluster.ClusterState;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 
 /**
  * The other members of this gateway's cluster, for its cache. Vouches for nothing before it has
  * joined. Any thread.
  */
 public final class ClusterPeers implements Peers, AutoCloseable {
+    private static final Executor ELSEWHERE = task -> Thread.ofVirtual().start(task);
+
     private final Cluster cluster;
 
     /** @param ownedCluster not joined yet; closed with this */
@@ -34,9 +38,17 @@ public final class ClusterPeers implements Peers, AutoCloseable {
         return cluster.covers(learntAtNanos);
     }
 
+    /** Completes on a thread of its own: whoever waits may ask a store next. */
     @Override
     public CompletionStage<Void> tell(Change change) {
-        return cluster.tell(ChangeFormat.bytes(change));
+        CompletableFuture<Boolean> heard = cluster.tell(ChangeFormat.bytes(change))
+                .toCompletableFuture();
+        return heard.isDone() ? NOBODY : heard.thenAcceptAsync(_ -> {}, ELSEWHERE);
+    }
+
+    @Override
+    public CompletionStage<Boolean> tellAll(Change.Eviction eviction) {
+        return cluster.tell(ChangeFormat.bytes(eviction));
     }
 
     public ClusterState state() {

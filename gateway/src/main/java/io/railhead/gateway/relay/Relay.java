@@ -8,6 +8,7 @@ import io.railhead.backend.ContentRange;
 import io.railhead.backend.FixedBody;
 import io.railhead.backend.Headers;
 import io.railhead.backend.Payload;
+import io.railhead.cache.Peers;
 import io.railhead.gateway.http.BodyRelay;
 import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.http.Operation;
@@ -25,7 +26,6 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
@@ -45,7 +45,7 @@ public final class Relay implements Operation {
     /** Longer than any client waits, so the client's own timeout decides. */
     private static final Duration PATIENCE = Duration.ofMinutes(10);
     private static final int MAX_REFUSAL_BYTES = 16 << 10;
-    private static final CompletionStage<?> AT_ONCE = CompletableFuture.completedStage(null);
+    private static final CompletionStage<?> AT_ONCE = Peers.NOBODY;
 
     private final Metrics metrics;
 
@@ -258,7 +258,7 @@ public final class Relay implements Operation {
         }
         httpExchange.onClosed(() -> ending.end(false));
         httpExchange.after(ending.told(), () -> {
-            if (httpExchange.isOver()) {
+            if (httpExchange.isOver() || httpExchange.isAnswered()) {
                 BodyDrain.discard(answer.body());
             } else {
                 pass(httpExchange, request.method(),

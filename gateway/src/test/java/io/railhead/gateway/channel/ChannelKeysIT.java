@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -298,7 +299,7 @@ class ChannelKeysIT {
         assertHolds(model, "seed " + seed);
     }
 
-    private void assertReads(String key, byte[] block, String about) {
+    private void assertReads(String key, byte @Nullable [] block, String about) {
         Answer answer = peer.ask(Request.get(0, "kv-a", key, peer.key(), 0, BUFFER));
         assertThat(answer.status()).as(about).isEqualTo(block == null ? 404 : 200);
         if (block != null) {

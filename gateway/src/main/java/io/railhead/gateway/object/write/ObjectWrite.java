@@ -44,8 +44,7 @@ public final class ObjectWrite implements Operation {
     /** @param id the object that the request names, which need not be all that it changes */
     public static Writes.Write begin(ObjectCache cache, S3Request request, ObjectId id) {
         if (request.route().rule().isCacheOnly()) {
-            // The index itself is written: nothing known from before can be wrong.
-            return _ -> Writes.DISTURBED;
+            return OF_THE_INDEX;
         }
         Writes.Write write = cache.writes().begin(id);
         if (!request.hasStoresOwnHeader() && !KeyReadings.isAmbiguous(id.key())) {
@@ -53,6 +52,19 @@ public final class ObjectWrite implements Operation {
         }
         return new BroadWrite(cache.writes(), id, write);
     }
+
+    /** A write of a cache-only object: the index itself is written, and nothing else knows it. */
+    private static final Writes.Write OF_THE_INDEX = new Writes.Write() {
+        @Override
+        public long end(WriteOutcome outcome) {
+            return Writes.DISTURBED;
+        }
+
+        @Override
+        public CompletionStage<Void> heard() {
+            return Peers.NOBODY;
+        }
+    };
 
     /** A write that may change other keys of the bucket than the one it names. */
     private static final class BroadWrite implements Writes.Write {
