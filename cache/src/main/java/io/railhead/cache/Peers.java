@@ -8,7 +8,7 @@ import java.util.concurrent.CompletionStage;
  */
 public interface Peers {
     /** A stage for what nobody else needs to hear. */
-    CompletionStage<Void> NOBODY = CompletableFuture.completedStage(null);
+    CompletionStage<Void> NOBODY = CompletableFuture.completedFuture(null);
 
     /** No other gateway. */
     Peers NONE = new Peers() {

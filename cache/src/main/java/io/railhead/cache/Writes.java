@@ -167,9 +167,7 @@ public final class Writes {
             }
             long epoch = Writes.this.end(id, begun, outcome);
             if (outcome != WriteOutcome.REFUSED) {
-                heard = peers == Peers.NONE
-                        ? Peers.NOBODY
-                        : peers.tell(Change.OfKey.of(id, outcome));
+                heard = peers.tell(Change.OfKey.of(id, outcome));
             }
             return epoch;
         }

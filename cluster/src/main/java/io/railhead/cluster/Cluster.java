@@ -151,8 +151,8 @@ public final class Cluster implements AutoCloseable {
 
     /**
      * Tells the others a change that has happened. The stage completes when no member serves what
-     * was before it without asking: when all have applied it, at the latest soon after the lease. It
-     * never fails.
+     * was before it without asking: when all have applied it, at the latest soon after the lease.
+     * It never fails.
      *
      * @return with whether all have applied it
      */

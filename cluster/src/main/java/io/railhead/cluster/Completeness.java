@@ -16,13 +16,10 @@ import java.util.function.LongSupplier;
  * quorum: a gateway that is cut off, was paused, or starts beside another forms one of its own. Its
  * lease would let it serve what the others have changed.
  *
- * <ul>
- * <li>With a fixed list nothing is covered while a listed gateway has not introduced itself in this
- * view. Its operator removes it from the list, or it comes back.
- * <li>With a name to look up nobody knows who is missing. So nothing is covered for a while after a
- * member was lost, or while this gateway is alone and has just begun: time enough for two views to
- * find each other.
- * </ul>
+ * <ul> <li>With a fixed list nothing is covered while a listed gateway has not introduced itself in
+ * this view. Its operator removes it from the list, or it comes back. <li>With a name to look up
+ * nobody knows who is missing. So nothing is covered for a while after a member was lost, or while
+ * this gateway is alone and has just begun: time enough for two views to find each other. </ul>
  *
  * Any thread. {@link #isCovered} takes no lock.
  */
@@ -78,7 +75,9 @@ final class Completeness {
         return isLost;
     }
 
-    /** Covers nothing until another view has had time to be found, unless a list says who there is. */
+    /**
+     * Covers nothing until another view has had time to be found, unless a list says who there is.
+     */
     void doubt() {
         if (!isFixed) {
             quietUntilNanos = nanoClock.getAsLong() + MERGE.toNanos();

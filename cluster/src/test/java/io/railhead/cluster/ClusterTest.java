@@ -42,7 +42,8 @@ class ClusterTest {
                 new ClusterConfig.Address("127.0.0.1", port),
                 new ClusterConfig.Discovery.Fixed(listed.stream()
                         .map(each -> new ClusterConfig.Address("localhost", each))
-                        .toList()), LEASE, facts);
+                        .toList()),
+                LEASE, facts);
         Cluster cluster = new Cluster(config, network.link(member), System::nanoTime);
         clusters.add(cluster);
         return cluster;

@@ -3,7 +3,6 @@ package io.railhead.gateway.http;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.util.AttributeKey;
-import io.railhead.cache.Peers;
 import io.railhead.gateway.accounting.Kind;
 import io.railhead.gateway.admission.Admission;
 import io.railhead.gateway.admission.Permit;
@@ -174,7 +173,7 @@ public final class HttpExchange implements ResponseSink {
     /** Anything that a later step throws fails the request. */
     @Override
     public void after(CompletionStage<?> stage, Runnable step) {
-        if (stage == Peers.NOBODY || stage.toCompletableFuture().isDone()) {
+        if (stage.toCompletableFuture().isDone()) {
             step.run();
         } else {
             stage.whenComplete((_, _) -> executor.execute(() -> attempt(step)));

@@ -1,6 +1,5 @@
 package io.railhead.gateway.request;
 
-import io.railhead.cache.Peers;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 
@@ -19,7 +18,7 @@ public interface ResponseSink {
      * @param stage never fails
      */
     default void after(CompletionStage<?> stage, Runnable step) {
-        if (stage == Peers.NOBODY || stage.toCompletableFuture().isDone()) {
+        if (stage.toCompletableFuture().isDone()) {
             step.run();
         } else {
             stage.whenComplete((_, _) -> executor().execute(step));
