@@ -253,8 +253,15 @@ class CacheOnlyIT {
         String right = Base64.getEncoder().encodeToString(sum);
         assertRefused(alice.put("/kv-a/k", SMALL, "x-amz-checksum-crc32", "AAAAAA=="), 400,
                 "BadDigest");
+        for (String invalid : new String[]{"AAAA", "AAAAAA", "no base64"}) {
+            assertRefused(alice.put("/kv-a/k", SMALL, "x-amz-checksum-crc32", invalid), 400,
+                    "InvalidRequest");
+        }
+        assertRefused(alice.put("/kv-a/k", SMALL, "x-amz-checksum-foo", right), 400,
+                "InvalidRequest");
         assertRefused(alice.get("/kv-a/k"), 404, "NoSuchKey");
-        assertPut(alice.put("/kv-a/k", SMALL, "x-amz-checksum-crc32", right));
+        assertPut(alice.put("/kv-a/k", SMALL, "x-amz-checksum-crc32", right,
+                "x-amz-sdk-checksum-algorithm", "CRC32"));
         assertThat(alice.head("/kv-a/k", "x-amz-checksum-mode", "ENABLED")
                 .headers()
                 .firstValue("x-amz-checksum-crc32")).contains(right);
@@ -305,6 +312,12 @@ class CacheOnlyIT {
         assertRefused(alice.put("/kv-a/k", random(9, 21 << 20)), 400, "EntityTooLarge");
         assertRefused(alice.put("/kv-a/k", SMALL, "x-amz-meta-long", "x".repeat(3000)), 400,
                 "MetadataTooLarge");
+        assertRefused(alice.put("/kv-a/k", SMALL, "x-amz-meta-long", "x".repeat(1500),
+                "Content-Disposition", "x".repeat(1000)), 400, "MetadataTooLarge");
+        assertRefused(alice.put("/kv-a/k", SMALL, "x-amz-acl", "public-read"), 501,
+                "NotImplemented");
+        assertRefused(alice.put("/kv-a/k", SMALL, "x-amz-grant-read", "id=1"), 501,
+                "NotImplemented");
         assertThat(text(alice.get("/kv-a?location"))).contains("LocationConstraint");
     }
 
