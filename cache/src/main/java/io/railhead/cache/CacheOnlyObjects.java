@@ -137,8 +137,14 @@ public final class CacheOnlyObjects {
 
     /** Removes an object; false if there is none. A reader that has its pages reads on. */
     public boolean delete(ObjectId id) {
+        return deleteIf(id, _ -> true);
+    }
+
+    /** Removes an object if it is as the condition demands; false if there is no such object. */
+    public boolean deleteIf(ObjectId id, Predicate<ObjectMetadata> condition) {
         CacheOnlyObject object = current(id);
-        return object != null && remove(object, EvictionCause.INVALIDATED);
+        return object != null && condition.test(object.metadata())
+                && remove(object, EvictionCause.INVALIDATED);
     }
 
     /** Removes all objects of buckets with such names. */

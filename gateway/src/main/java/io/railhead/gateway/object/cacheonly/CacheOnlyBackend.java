@@ -22,6 +22,7 @@ import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -124,7 +125,7 @@ record CacheOnlyBackend(CacheOnlyStore store, String namespace, String tenant,
             case "DELETE" -> {
                 requireKnown(query.allNames(name -> name.equals("x-id")
                         || name.equals("versionId")));
-                delete(id, query.get("versionId"));
+                delete(request, id, query.get("versionId"));
                 yield CompletableFuture.completedStage(
                         new BackendResponse(204, Headers.NONE, FixedBody.EMPTY));
             }
@@ -140,6 +141,19 @@ record CacheOnlyBackend(CacheOnlyStore store, String namespace, String tenant,
                     : S3Error.NO_SUCH_KEY);
         }
         return held;
+    }
+
+    /** Throws {@code S3Refusal}, with nothing deleted, unless the object is as the client says. */
+    private void delete(BackendRequest request, ObjectId id, @Nullable String versionId) {
+        requireKnown(!request.headers()
+                .anyName(name -> name.toLowerCase(Locale.ROOT).startsWith("x-amz-if-match-")));
+        String ifMatch = request.headers().get("if-match");
+        if (ifMatch == null) {
+            delete(id, versionId);
+        } else if (!isCurrent(versionId)
+                || !objects().deleteIf(id, held -> CacheOnlyRead.names(ifMatch, held))) {
+            throw new S3Refusal(S3Error.PRECONDITION_FAILED);
+        }
     }
 
     /** Deletes the object, of which there is one version. */
@@ -172,6 +186,7 @@ record CacheOnlyBackend(CacheOnlyStore store, String namespace, String tenant,
         byte[] document = new byte[content.remaining()];
         content.duplicate().get(document);
         DeletionList list = DeletionList.parse(document);
+        requireKnown(list.entries().stream().noneMatch(DeletionList.Entry::isConditional));
         list.entries()
                 .forEach(entry -> delete(new ObjectId(CacheOnlyObjects.BACKEND, namespace, bucket,
                         entry.key(), null), entry.versionId()));

@@ -246,6 +246,27 @@ class CacheOnlyIT {
     }
 
     @Test
+    void aConditionOfADeletionHolds() throws NoSuchAlgorithmException {
+        String etag = etag(alice.put("/kv-a/k", SMALL));
+        assertRefused(alice.send("DELETE", "/kv-a/k", new byte[0], "If-Match", "\"x\""), 412,
+                "PreconditionFailed");
+        assertRefused(alice.send("DELETE", "/kv-a/k", new byte[0], "x-amz-if-match-size", "1"), 501,
+                "NotImplemented");
+        byte[] list = ("<Delete><Object><Key>k</Key><ETag>x</ETag></Object></Delete>")
+                .getBytes(UTF_8);
+        String md5 = Base64.getEncoder()
+                .encodeToString(MessageDigest.getInstance("MD5").digest(list));
+        assertRefused(alice.send("POST", "/kv-a?delete", list, "Content-MD5", md5), 501,
+                "NotImplemented");
+        assertThat(alice.get("/kv-a/k").body()).isEqualTo(SMALL);
+        assertThat(alice.send("DELETE", "/kv-a/k", new byte[0], "If-Match", etag).statusCode())
+                .isEqualTo(204);
+        assertRefused(alice.get("/kv-a/k"), 404, "NoSuchKey");
+        assertRefused(alice.send("DELETE", "/kv-a/k", new byte[0], "If-Match", "*"), 412,
+                "PreconditionFailed");
+    }
+
+    @Test
     void declaredChecksumsAreVerifiedAndKept() {
         CRC32 crc = new CRC32();
         crc.update(SMALL);
