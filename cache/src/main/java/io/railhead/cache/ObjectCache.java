@@ -251,6 +251,9 @@ public final class ObjectCache implements AutoCloseable {
     /** Indexes metadata that is {@link #shared} already; see {@link #learn}. */
     boolean keep(ObjectMetadata metadata) {
         ObjectId id = metadata.version().object();
+        if (CacheOnlyObjects.owns(id)) {
+            return false;
+        }
         namespaces.add(id.namespace());
         if (!writes.isCurrent(id, metadata.generation())) {
             return false;
@@ -276,9 +279,14 @@ public final class ObjectCache implements AutoCloseable {
         return false;
     }
 
-    /** Evicts one object's metadata and pages. Leases stay valid. */
+    /**
+     * Evicts one object's metadata and pages. Leases stay valid. A cache-only object stays: no
+     * store's answer refutes it.
+     */
     public void evict(ObjectId id) {
-        evict(id, EvictionCause.INVALIDATED);
+        if (!CacheOnlyObjects.owns(id)) {
+            evict(id, EvictionCause.INVALIDATED);
+        }
     }
 
     private void evict(ObjectId id, EvictionCause cause) {

@@ -139,6 +139,16 @@ final class CacheOnlyObjectsTest {
     }
 
     @Test
+    void noAnswerOfAStoreRefutesAnObject() {
+        byte[] object = random(1, PAGE);
+        put("a", "k", object);
+        cache.evict(id("a", "k"));
+        assertThat(cache.learn(new ObjectMetadata(new ObjectVersion(id("a", "k"), "\"x\"", "", 7),
+                Map.of(), nanos.get(), 0))).isFalse();
+        assertThat(get("a", "k")).isEqualTo(object);
+    }
+
+    @Test
     void aReaderOfADeletedObjectKeepsItsBytes() {
         byte[] object = random(1, PAGE);
         put("a", "k", object);

@@ -33,6 +33,10 @@ public final class BucketWrite implements Operation {
     }
 
     private void ended(S3Request request, Relay.Outcome outcome) {
+        if (request.route().rule().isCacheOnly()) {
+            // The index knows each object: no other tenant's may count as changed.
+            return;
+        }
         cache.writes()
                 .endInBucket(request.route().backend().name(),
                         String.valueOf(request.address().bucket()),

@@ -125,6 +125,9 @@ class CacheOnlyIT {
             assertThat(etag(head)).isEqualTo(etag(read));
             assertNotDurable(head);
         }
+        assertThat(alice.get("/kv-a/model/5000?versionId=null").body()).isEqualTo(SMALL);
+        assertThat(alice.head("/kv-a/model/5000?versionId=null").statusCode()).isEqualTo(200);
+        assertThat(alice.get("/kv-a/model/5000?versionId=v1").statusCode()).isEqualTo(404);
         assertThat(alice.head("/kv-a").statusCode()).isEqualTo(200);
         assertThat(gateway.metric("railhead_cache_only_objects")).isEqualTo(3);
         assertThat(gateway.metric("railhead_cache_only_puts_total{outcome=\"stored\",}"))
@@ -264,6 +267,16 @@ class CacheOnlyIT {
         assertRefused(alice.get("/kv-a/k"), 404, "NoSuchKey");
         assertRefused(alice.send("DELETE", "/kv-a/k", new byte[0], "If-Match", "*"), 412,
                 "PreconditionFailed");
+    }
+
+    @Test
+    void noRequestForTheBucketUnsettlesObjects() {
+        assertPut(alice.put("/kv-a/k", SMALL, "Cache-Control", "private"));
+        assertRefused(bob.send("DELETE", "/kv-a", new byte[0]), 501, "NotImplemented");
+        HttpResponse<byte[]> read = alice.get("/kv-a/k");
+        assertThat(read.body()).isEqualTo(SMALL);
+        assertThat(read.headers().firstValue("x-cache")).contains("HIT");
+        assertThat(alice.get("/kv-a/k").body()).isEqualTo(SMALL);
     }
 
     @Test
