@@ -147,10 +147,10 @@ public final class CacheOnlyObjects {
                 && remove(object, EvictionCause.INVALIDATED);
     }
 
-    /** Removes all objects of buckets with such names. */
-    public void deleteBuckets(Predicate<String> name) {
+    /** Removes all such objects. Looks at each object, so not for event loops. */
+    public void deleteAll(Predicate<ObjectId> ids) {
         objects.forEach((id, object) -> {
-            if (name.test(id.bucket())) {
+            if (ids.test(id)) {
                 remove(object, EvictionCause.INVALIDATED);
             }
         });

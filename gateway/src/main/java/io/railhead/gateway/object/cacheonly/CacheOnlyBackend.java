@@ -94,8 +94,7 @@ record CacheOnlyBackend(CacheOnlyStore store, String namespace, String tenant,
             throw unknown();
         }
         if (store.isRefused(bucket)) {
-            throw new S3Refusal(S3Error.SERVICE_UNAVAILABLE, "A store has the bucket " + bucket
-                    + ", so the gateway's rule durability: none cannot be used for it.");
+            throw refused(bucket);
         }
         Query query = Query.require(target.rawQuery());
         return target.rawKey().isEmpty()
@@ -205,6 +204,11 @@ record CacheOnlyBackend(CacheOnlyStore store, String namespace, String tenant,
         if (!known) {
             throw unknown();
         }
+    }
+
+    static S3Refusal refused(String bucket) {
+        return new S3Refusal(S3Error.SERVICE_UNAVAILABLE, "A store has the bucket " + bucket
+                + ", so the gateway's rule durability: none cannot be used for it.");
     }
 
     private static S3Refusal unknown() {

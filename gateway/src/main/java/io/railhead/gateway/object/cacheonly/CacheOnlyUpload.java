@@ -229,7 +229,10 @@ final class CacheOnlyUpload implements Subscriber<ByteBuffer> {
 
     private BackendResponse answer(CacheOnlyPut end) {
         return switch (end) {
-            case CacheOnlyPut.Stored(ObjectMetadata metadata) -> stored(metadata);
+            case CacheOnlyPut.Stored(ObjectMetadata metadata) -> {
+                requireRouted(metadata);
+                yield stored(metadata);
+            }
             case CacheOnlyPut.Same(ObjectMetadata held) -> {
                 if (onlyIfAbsent) {
                     throw new S3Refusal(S3Error.PRECONDITION_FAILED);
@@ -241,6 +244,17 @@ final class CacheOnlyUpload implements Subscriber<ByteBuffer> {
                     : S3Error.OBJECT_ALREADY_EXISTS);
             case CacheOnlyPut.Full _ -> throw full();
         };
+    }
+
+    /** Takes the object back if its bucket became another's while it was put. */
+    private void requireRouted(ObjectMetadata metadata) {
+        if (!backend.store().mayStay(id)) {
+            boolean _ = backend.objects().deleteIf(id, metadata::equals);
+            throw backend.store().isRefused(id.bucket())
+                    ? CacheOnlyBackend.refused(id.bucket())
+                    : new S3Refusal(S3Error.SERVICE_UNAVAILABLE,
+                            "The gateway's rules changed during the upload.");
+        }
     }
 
     private static BackendResponse stored(ObjectMetadata metadata) {
