@@ -98,7 +98,7 @@ record CacheOnlyBackend(CacheOnlyStore store, String namespace, String tenant,
         }
         Query query = Query.require(target.rawQuery());
         return target.rawKey().isEmpty()
-                ? CompletableFuture.completedStage(ofBucket(request, query))
+                ? ofBucket(request, query)
                 : ofObject(request, query, idOf(bucket, target.rawKey()));
     }
 
@@ -166,17 +166,22 @@ record CacheOnlyBackend(CacheOnlyStore store, String namespace, String tenant,
         return versionId == null || versionId.isEmpty() || versionId.equals("null");
     }
 
-    private BackendResponse ofBucket(BackendRequest request, Query query) {
+    private CompletionStage<BackendResponse> ofBucket(BackendRequest request, Query query) {
         if (request.method().equals("HEAD")) {
-            return new BackendResponse(200, Headers.NONE, FixedBody.EMPTY);
+            return CompletableFuture
+                    .completedStage(new BackendResponse(200, Headers.NONE, FixedBody.EMPTY));
         }
         if (request.method().equals("GET") && query.has("location")) {
-            return document("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<LocationConstraint"
-                    + " xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"/>");
+            return CompletableFuture.completedStage(
+                    document("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<LocationConstraint"
+                            + " xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"/>"));
         }
         if (request.method().equals("POST") && query.has("delete")
                 && request.payload() instanceof Payload.Bytes(ByteBuffer content)) {
-            return delete(String.valueOf(request.target().bucket()), content);
+            // A document of 4 MiB takes longer to parse than an event loop may block.
+            return CompletableFuture.supplyAsync(
+                    () -> delete(String.valueOf(request.target().bucket()), content),
+                    Thread::startVirtualThread);
         }
         throw unknown();
     }
