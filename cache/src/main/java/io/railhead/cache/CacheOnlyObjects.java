@@ -44,7 +44,6 @@ public final class CacheOnlyObjects {
     private static final long COMPARED_AT_ONCE = 64 << 10;
 
     private final TenantPartitions partitions;
-    private final Pins pins;
     private final EvictionCounts evictionCounts;
     private final LongSupplier nanoClock;
     private final long maxObjects;
@@ -78,10 +77,9 @@ public final class CacheOnlyObjects {
      * @param maxObjects the most objects of all tenants
      * @param comparing compares long objects, off event loops
      */
-    CacheOnlyObjects(TenantPartitions partitions, Pins pins, EvictionCounts evictionCounts,
+    CacheOnlyObjects(TenantPartitions partitions, EvictionCounts evictionCounts,
             LongSupplier nanoClock, long maxObjects, Executor comparing) {
         this.partitions = partitions;
-        this.pins = pins;
         this.evictionCounts = evictionCounts;
         this.nanoClock = nanoClock;
         this.maxObjects = maxObjects;
@@ -206,8 +204,9 @@ public final class CacheOnlyObjects {
     }
 
     private CompletionStage<CacheOnlyPut> insert(CacheOnlyObject mine) {
-        if (objects.size() >= maxObjects) {
-            evictOldest(mine.partition(), 1, EvictionCause.PRESSURE);
+        // One tenant's many small objects must not refuse all others.
+        if (objects.size() >= maxObjects && !tryEvictOne(partitions.withMostObjects())) {
+            boolean _ = tryEvictOne(mine.partition());
         }
         if (objects.size() >= maxObjects || !partitions.tryReserve(mine.partition(),
                 mine.slotBytes(), this, this::isKept)) {
@@ -262,14 +261,24 @@ public final class CacheOnlyObjects {
     }
 
     private boolean isKept(CacheOnlyObject object) {
-        return object.isKeptAt(nanoClock.getAsLong()) || pins.covers(object.id());
+        return object.isKeptAt(nanoClock.getAsLong());
     }
 
-    /** Evicts the oldest objects of a partition for so many bytes, as far as they may go. */
-    void evictOldest(TenantPartition partition, long wanted, EvictionCause cause) {
-        partition.cacheOnly()
-                .takeOldest(wanted, this::isKept)
-                .forEach(object -> evict(object, cause));
+    /**
+     * Evicts the oldest objects of a partition for so many bytes, as far as they may go.
+     *
+     * @return the bytes evicted
+     */
+    long evictOldest(TenantPartition partition, long wanted, EvictionCause cause) {
+        List<CacheOnlyObject> oldest = partition.cacheOnly().takeOldest(wanted, this::isKept);
+        oldest.forEach(object -> evict(object, cause));
+        return oldest.stream().mapToLong(CacheOnlyObject::slotBytes).sum();
+    }
+
+    private boolean tryEvictOne(TenantPartition partition) {
+        List<CacheOnlyObject> oldest = partition.cacheOnly().takeOldest(this::isKept);
+        oldest.forEach(object -> evict(object, EvictionCause.PRESSURE));
+        return !oldest.isEmpty();
     }
 
     /** Evicts an object to make room. */

@@ -144,16 +144,14 @@ final class TenantPartition {
     /** Evicts the cache-only objects above their limit. */
     void trimCacheOnly() {
         long excess = cacheOnly.bytes() - cacheOnlyLimit(pageBytes());
-        evictCacheOnly(excess, maximum == rule.quotaBytes()
+        long _ = evictCacheOnly(excess, maximum == rule.quotaBytes()
                 ? EvictionCause.QUOTA
                 : EvictionCause.PRESSURE);
     }
 
-    private void evictCacheOnly(long wanted, EvictionCause cause) {
+    private long evictCacheOnly(long wanted, EvictionCause cause) {
         CacheOnlyObjects objects = owner;
-        if (wanted > 0 && objects != null) {
-            objects.evictOldest(this, wanted, cause);
-        }
+        return wanted > 0 && objects != null ? objects.evictOldest(this, wanted, cause) : 0;
     }
 
     /** Sets who evicts cache-only objects from here; before any is put. */

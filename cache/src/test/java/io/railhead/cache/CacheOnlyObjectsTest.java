@@ -208,6 +208,17 @@ final class CacheOnlyObjectsTest {
     }
 
     @Test
+    void oneTenantsManyObjectsDoNotRefuseAnothers() {
+        for (int i = 0; i < 1000; i++) {
+            put("other", "k" + i, new byte[0]);
+        }
+        fill("capped", 3);
+        assertThat(held("capped", 3)).hasSize(3);
+        assertThat(held("other", 1000)).hasSize(997).doesNotContain("k0", "k1", "k2");
+        assertThat(objects.stats().refused()).isZero();
+    }
+
+    @Test
     void anObjectBeyondTheShareIsRefusedAndEvictsNothing() {
         fill("capped", 16);
         assertThat(put("capped", "large", random(1, 20 * PAGE)))
@@ -238,12 +249,13 @@ final class CacheOnlyObjectsTest {
     }
 
     @Test
-    void anOperatorEvictsAndPinsThem() {
+    void anOperatorEvictsThemAndPinsNone() {
         fill("capped", 10);
         assertThat(cache.control().tryPin(new Selection("kv-a", "k0", Selection.Kind.KEY)))
                 .isTrue();
         fillAfter(10, 30);
-        assertThat(held("capped", 1)).containsExactly("k0");
+        assertThat(held("capped", 1)).as("pinned, which means nothing here").isEmpty();
+        assertThat(cache.stats().pinnedBytes()).isZero();
         CacheControl.Held evicted = cache.control()
                 .evict(new Selection("kv-a", "", Selection.Kind.PREFIX));
         assertThat(evicted.objects()).isEqualTo(16);
