@@ -16,6 +16,7 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
@@ -43,6 +44,10 @@ public final class CacheOnlyObjects {
     /** The longest comparison with a held object on the caller's thread. */
     private static final long COMPARED_AT_ONCE = 64 << 10;
 
+    /** The most long comparisons that wait or run; a further put is refused. */
+    private static final int MAX_COMPARISONS = 64;
+
+    private final Semaphore comparisons = new Semaphore(MAX_COMPARISONS);
     private final TenantPartitions partitions;
     private final EvictionCounts evictionCounts;
     private final LongSupplier nanoClock;
@@ -190,10 +195,23 @@ public final class CacheOnlyObjects {
             refused.increment();
             return CompletableFuture.completedStage(new CacheOnlyPut.Full());
         }
+        CompletionStage<CacheOnlyPut> end;
+        try {
+            end = putOrCompare(metadata, ownedUpload, life);
+        } catch (RuntimeException | Error e) {
+            ownedUpload.close();
+            throw e;
+        }
+        // Until then the bytes count as an upload's: the memory of waiting puts is bounded.
+        return end.whenComplete((_, _) -> ownedUpload.close());
+    }
+
+    private CompletionStage<CacheOnlyPut> putOrCompare(ObjectMetadata metadata,
+            StagedUpload upload, Duration life) {
         long now = nanoClock.getAsLong();
-        TenantPartition partition = partitions.of(ownedUpload.tenant());
-        CacheOnlyObject mine = new CacheOnlyObject(metadata, ownedUpload.takePublished(),
-                partition, now, life.isZero() ? now + Long.MAX_VALUE / 2 : now + life.toNanos());
+        CacheOnlyObject mine = new CacheOnlyObject(metadata, upload.takePublished(),
+                partitions.of(upload.tenant()), now,
+                life.isZero() ? now + Long.MAX_VALUE / 2 : now + life.toNanos());
         CacheOnlyObject held = current(mine.id());
         return held == null ? insert(mine) : compare(mine, held);
     }
@@ -210,9 +228,7 @@ public final class CacheOnlyObjects {
         }
         if (objects.size() >= maxObjects || !partitions.tryReserve(mine.partition(),
                 mine.slotBytes(), this, this::isKept)) {
-            mine.condemn();
-            refused.increment();
-            return CompletableFuture.completedStage(new CacheOnlyPut.Full());
+            return full(mine);
         }
         CacheOnlyObject winner = objects.compute(mine.id(),
                 (id, held) -> held == null ? inserted(mine) : held);
@@ -241,10 +257,21 @@ public final class CacheOnlyObjects {
     }
 
     private CompletionStage<CacheOnlyPut> compare(CacheOnlyObject mine, CacheOnlyObject held) {
-        return mine.metadata().version().sizeBytes() <= COMPARED_AT_ONCE
-                ? compared(mine, held)
-                : CompletableFuture.supplyAsync(() -> compared(mine, held), comparing)
-                        .thenCompose(end -> end);
+        if (mine.metadata().version().sizeBytes() <= COMPARED_AT_ONCE) {
+            return compared(mine, held);
+        }
+        if (!comparisons.tryAcquire()) {
+            return full(mine);
+        }
+        return CompletableFuture.supplyAsync(() -> compared(mine, held), comparing)
+                .whenComplete((_, _) -> comparisons.release())
+                .thenCompose(end -> end);
+    }
+
+    private CompletionStage<CacheOnlyPut> full(CacheOnlyObject mine) {
+        mine.condemn();
+        refused.increment();
+        return CompletableFuture.completedStage(new CacheOnlyPut.Full());
     }
 
     private CompletionStage<CacheOnlyPut> compared(CacheOnlyObject mine, CacheOnlyObject held) {

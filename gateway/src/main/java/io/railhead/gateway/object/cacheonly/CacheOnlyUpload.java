@@ -133,7 +133,7 @@ final class CacheOnlyUpload implements Subscriber<ByteBuffer> {
 
     private static S3Refusal full() {
         return new S3Refusal(S3Error.SLOW_DOWN,
-                "The gateway has no memory left for cache-only objects of this tenant.");
+                "The gateway has no room now for cache-only objects of this tenant.");
     }
 
     @Override
