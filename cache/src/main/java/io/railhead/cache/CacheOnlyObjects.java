@@ -31,6 +31,8 @@ import org.jspecify.annotations.Nullable;
  * <p> Any thread; no call blocks or waits for memory, and lookups allocate nothing. The index knows
  * no rights: callers ask the policy first. Ids carry the tenant as their namespace.
  *
+ * <p> A long class, since every way in and out changes the same index under these rules.
+ *
  * <p> Lock order: {@link TenantPartitions}, then the index's lock of a key, then a
  * {@link CacheOnlyShare}. So nothing is evicted under a key's lock.
  */
