@@ -16,6 +16,7 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
@@ -30,6 +31,8 @@ import org.jspecify.annotations.Nullable;
  * <p> Any thread; no call blocks or waits for memory, and lookups allocate nothing. The index knows
  * no rights: callers ask the policy first. Ids carry the tenant as their namespace.
  *
+ * <p> A long class, since every way in and out changes the same index under these rules.
+ *
  * <p> Lock order: {@link TenantPartitions}, then the index's lock of a key, then a
  * {@link CacheOnlyShare}. So nothing is evicted under a key's lock.
  */
@@ -43,8 +46,11 @@ public final class CacheOnlyObjects {
     /** The longest comparison with a held object on the caller's thread. */
     private static final long COMPARED_AT_ONCE = 64 << 10;
 
+    /** The most long comparisons that wait or run; a further put is refused. */
+    private static final int MAX_COMPARISONS = 64;
+
+    private final Semaphore comparisons = new Semaphore(MAX_COMPARISONS);
     private final TenantPartitions partitions;
-    private final Pins pins;
     private final EvictionCounts evictionCounts;
     private final LongSupplier nanoClock;
     private final long maxObjects;
@@ -78,10 +84,9 @@ public final class CacheOnlyObjects {
      * @param maxObjects the most objects of all tenants
      * @param comparing compares long objects, off event loops
      */
-    CacheOnlyObjects(TenantPartitions partitions, Pins pins, EvictionCounts evictionCounts,
+    CacheOnlyObjects(TenantPartitions partitions, EvictionCounts evictionCounts,
             LongSupplier nanoClock, long maxObjects, Executor comparing) {
         this.partitions = partitions;
-        this.pins = pins;
         this.evictionCounts = evictionCounts;
         this.nanoClock = nanoClock;
         this.maxObjects = maxObjects;
@@ -137,14 +142,20 @@ public final class CacheOnlyObjects {
 
     /** Removes an object; false if there is none. A reader that has its pages reads on. */
     public boolean delete(ObjectId id) {
-        CacheOnlyObject object = current(id);
-        return object != null && remove(object, EvictionCause.INVALIDATED);
+        return deleteIf(id, _ -> true);
     }
 
-    /** Removes all objects of buckets with such names. */
-    public void deleteBuckets(Predicate<String> name) {
+    /** Removes an object if it is as the condition demands; false if there is no such object. */
+    public boolean deleteIf(ObjectId id, Predicate<ObjectMetadata> condition) {
+        CacheOnlyObject object = current(id);
+        return object != null && condition.test(object.metadata())
+                && remove(object, EvictionCause.INVALIDATED);
+    }
+
+    /** Removes all such objects. Looks at each object, so not for event loops. */
+    public void deleteAll(Predicate<ObjectId> ids) {
         objects.forEach((id, object) -> {
-            if (name.test(id.bucket())) {
+            if (ids.test(id)) {
                 remove(object, EvictionCause.INVALIDATED);
             }
         });
@@ -186,10 +197,23 @@ public final class CacheOnlyObjects {
             refused.increment();
             return CompletableFuture.completedStage(new CacheOnlyPut.Full());
         }
+        CompletionStage<CacheOnlyPut> end;
+        try {
+            end = putOrCompare(metadata, ownedUpload, life);
+        } catch (RuntimeException | Error e) {
+            ownedUpload.close();
+            throw e;
+        }
+        // Until then the bytes count as an upload's: the memory of waiting puts is bounded.
+        return end.whenComplete((_, _) -> ownedUpload.close());
+    }
+
+    private CompletionStage<CacheOnlyPut> putOrCompare(ObjectMetadata metadata,
+            StagedUpload upload, Duration life) {
         long now = nanoClock.getAsLong();
-        TenantPartition partition = partitions.of(ownedUpload.tenant());
-        CacheOnlyObject mine = new CacheOnlyObject(metadata, ownedUpload.takePublished(),
-                partition, now, life.isZero() ? now + Long.MAX_VALUE / 2 : now + life.toNanos());
+        CacheOnlyObject mine = new CacheOnlyObject(metadata, upload.takePublished(),
+                partitions.of(upload.tenant()), now,
+                life.isZero() ? now + Long.MAX_VALUE / 2 : now + life.toNanos());
         CacheOnlyObject held = current(mine.id());
         return held == null ? insert(mine) : compare(mine, held);
     }
@@ -200,14 +224,13 @@ public final class CacheOnlyObjects {
     }
 
     private CompletionStage<CacheOnlyPut> insert(CacheOnlyObject mine) {
-        if (objects.size() >= maxObjects) {
-            evictOldest(mine.partition(), 1, EvictionCause.PRESSURE);
+        // One tenant's many small objects must not refuse all others.
+        if (objects.size() >= maxObjects && !tryEvictOne(partitions.withMostObjects())) {
+            boolean _ = tryEvictOne(mine.partition());
         }
         if (objects.size() >= maxObjects || !partitions.tryReserve(mine.partition(),
                 mine.slotBytes(), this, this::isKept)) {
-            mine.condemn();
-            refused.increment();
-            return CompletableFuture.completedStage(new CacheOnlyPut.Full());
+            return full(mine);
         }
         CacheOnlyObject winner = objects.compute(mine.id(),
                 (id, held) -> held == null ? inserted(mine) : held);
@@ -236,10 +259,21 @@ public final class CacheOnlyObjects {
     }
 
     private CompletionStage<CacheOnlyPut> compare(CacheOnlyObject mine, CacheOnlyObject held) {
-        return mine.metadata().version().sizeBytes() <= COMPARED_AT_ONCE
-                ? compared(mine, held)
-                : CompletableFuture.supplyAsync(() -> compared(mine, held), comparing)
-                        .thenCompose(end -> end);
+        if (mine.metadata().version().sizeBytes() <= COMPARED_AT_ONCE) {
+            return compared(mine, held);
+        }
+        if (!comparisons.tryAcquire()) {
+            return full(mine);
+        }
+        return CompletableFuture.supplyAsync(() -> compared(mine, held), comparing)
+                .whenComplete((_, _) -> comparisons.release())
+                .thenCompose(end -> end);
+    }
+
+    private CompletionStage<CacheOnlyPut> full(CacheOnlyObject mine) {
+        mine.condemn();
+        refused.increment();
+        return CompletableFuture.completedStage(new CacheOnlyPut.Full());
     }
 
     private CompletionStage<CacheOnlyPut> compared(CacheOnlyObject mine, CacheOnlyObject held) {
@@ -256,14 +290,24 @@ public final class CacheOnlyObjects {
     }
 
     private boolean isKept(CacheOnlyObject object) {
-        return object.isKeptAt(nanoClock.getAsLong()) || pins.covers(object.id());
+        return object.isKeptAt(nanoClock.getAsLong());
     }
 
-    /** Evicts the oldest objects of a partition for so many bytes, as far as they may go. */
-    void evictOldest(TenantPartition partition, long wanted, EvictionCause cause) {
-        partition.cacheOnly()
-                .takeOldest(wanted, this::isKept)
-                .forEach(object -> evict(object, cause));
+    /**
+     * Evicts the oldest objects of a partition for so many bytes, as far as they may go.
+     *
+     * @return the bytes evicted
+     */
+    long evictOldest(TenantPartition partition, long wanted, EvictionCause cause) {
+        List<CacheOnlyObject> oldest = partition.cacheOnly().takeOldest(wanted, this::isKept);
+        oldest.forEach(object -> evict(object, cause));
+        return oldest.stream().mapToLong(CacheOnlyObject::slotBytes).sum();
+    }
+
+    private boolean tryEvictOne(TenantPartition partition) {
+        List<CacheOnlyObject> oldest = partition.cacheOnly().takeOldest(this::isKept);
+        oldest.forEach(object -> evict(object, EvictionCause.PRESSURE));
+        return !oldest.isEmpty();
     }
 
     /** Evicts an object to make room. */

@@ -12,6 +12,6 @@ public sealed interface CacheOnlyPut {
     /** The key has other bytes, which stay: keys are written once. */
     record Other(ObjectMetadata held) implements CacheOnlyPut {}
 
-    /** There is no room, and nothing that may be evicted. */
+    /** There is no room and nothing that may be evicted, or too many puts are being compared. */
     record Full() implements CacheOnlyPut {}
 }

@@ -289,6 +289,9 @@ public final class ObjectCache implements AutoCloseable {
     /** @param tells whether the other gateways are told if it replaces another version */
     private boolean keep(ObjectMetadata metadata, boolean tells) {
         ObjectId id = metadata.version().object();
+        if (CacheOnlyObjects.owns(id)) {
+            return false;
+        }
         namespaces.add(id.namespace());
         if (!writes.isCurrent(id, metadata.generation())) {
             return false;
@@ -320,12 +323,14 @@ public final class ObjectCache implements AutoCloseable {
 
     /**
      * Evicts one object's metadata and pages, since the store has something else. Leases stay
-     * valid.
+     * valid. A cache-only object stays: no store's answer refutes it.
      *
      * @return completes when no gateway of this cache serves it; never fails
      */
     public CompletionStage<Void> evict(ObjectId id) {
-        return evict(id, EvictionCause.INVALIDATED) ? tellOf(id) : Peers.NOBODY;
+        return !CacheOnlyObjects.owns(id) && evict(id, EvictionCause.INVALIDATED)
+                ? tellOf(id)
+                : Peers.NOBODY;
     }
 
     /** Returns whether the object was known, and others may know it too. */

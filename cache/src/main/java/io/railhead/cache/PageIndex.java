@@ -66,7 +66,7 @@ final class PageIndex {
         this.verifying = config.verification().beforeReads();
         this.tenantPartitions = new TenantPartitions(config.tenants(), runBytes, evictionCounts,
                 lower);
-        this.cacheOnly = new CacheOnlyObjects(tenantPartitions, pins, evictionCounts, nanoClock,
+        this.cacheOnly = new CacheOnlyObjects(tenantPartitions, evictionCounts, nanoClock,
                 config.metadataEntries(), comparing);
         tenantPartitions.ownedBy(cacheOnly);
         memory.onGrowth(this::limit);

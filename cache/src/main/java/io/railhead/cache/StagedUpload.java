@@ -88,7 +88,10 @@ public final class StagedUpload implements AutoCloseable {
         return tenant;
     }
 
-    /** Publishes all pages of a whole upload, and passes them on to a caller that keeps them. */
+    /**
+     * Publishes all pages of a whole upload, and passes them on to a caller that keeps them. They
+     * count as an upload's until {@link #close}.
+     */
     List<Page> takePublished() {
         List<Page> taken = List.copyOf(pages);
         taken.forEach(page -> {
@@ -96,7 +99,6 @@ public final class StagedUpload implements AutoCloseable {
             page.publish();
         });
         pages.clear();
-        close();
         return taken;
     }
 

@@ -144,16 +144,14 @@ final class TenantPartition {
     /** Evicts the cache-only objects above their limit. */
     void trimCacheOnly() {
         long excess = cacheOnly.bytes() - cacheOnlyLimit(pageBytes());
-        evictCacheOnly(excess, maximum == rule.quotaBytes()
+        long _ = evictCacheOnly(excess, maximum == rule.quotaBytes()
                 ? EvictionCause.QUOTA
                 : EvictionCause.PRESSURE);
     }
 
-    private void evictCacheOnly(long wanted, EvictionCause cause) {
+    private long evictCacheOnly(long wanted, EvictionCause cause) {
         CacheOnlyObjects objects = owner;
-        if (wanted > 0 && objects != null) {
-            objects.evictOldest(this, wanted, cause);
-        }
+        return wanted > 0 && objects != null ? objects.evictOldest(this, wanted, cause) : 0;
     }
 
     /** Sets who evicts cache-only objects from here; before any is put. */
@@ -261,8 +259,11 @@ final class TenantPartition {
      * many.
      */
     void evictColdest(long wanted) {
-        long missing = wanted;
-        long missingNow = wanted / FILL_PART;
+        // Cached pages keep their part: cache-only objects make up for what is beyond it.
+        long spare = Math.max(0, pageBytes() - maximum / PAGES_PART);
+        long ofObjects = evictCacheOnly(wanted - spare, EvictionCause.PRESSURE);
+        long missing = wanted - ofObjects;
+        long missingNow = wanted / FILL_PART - ofObjects;
         boolean progress = true;
         // A few at a time: the policy is locked while it lists them.
         while (progress && (missing > 0 || missingNow > 0)) {
@@ -274,7 +275,7 @@ final class TenantPartition {
                 progress |= freed.now + freed.later > 0;
             }
         }
-        evictCacheOnly(Math.max(missing, missingNow), EvictionCause.PRESSURE);
+        long _ = evictCacheOnly(Math.max(missing, missingNow), EvictionCause.PRESSURE);
     }
 
     /** The bytes of an eviction. */

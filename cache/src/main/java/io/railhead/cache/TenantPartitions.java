@@ -58,6 +58,13 @@ final class TenantPartitions {
         return all;
     }
 
+    /** Returns the partition with the most cache-only objects. */
+    TenantPartition withMostObjects() {
+        return Arrays.stream(all)
+                .max(Comparator.comparingInt(partition -> partition.cacheOnly().count()))
+                .orElse(rest);
+    }
+
     /** Returns a page without counting a use. */
     @Nullable
     Page peek(PageKey key) {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.cache.memory.LeakCheck;
 import io.railhead.cache.memory.MemoryConfig;
+import io.railhead.cache.memory.Page;
 import io.railhead.cache.memory.PageMemory;
 import io.railhead.cache.memory.PageSlice;
 import java.nio.ByteBuffer;
@@ -16,6 +17,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -139,6 +141,71 @@ final class CacheOnlyObjectsTest {
     }
 
     @Test
+    void noAnswerOfAStoreRefutesAnObject() {
+        byte[] object = random(1, PAGE);
+        put("a", "k", object);
+        cache.evict(id("a", "k"));
+        assertThat(cache.learn(new ObjectMetadata(new ObjectVersion(id("a", "k"), "\"x\"", "", 7),
+                Map.of(), nanos.get(), 0))).isFalse();
+        assertThat(get("a", "k")).isEqualTo(object);
+    }
+
+    @Test
+    void bytesThatWaitForAComparisonCountAsAnUpload() {
+        List<Runnable> waiting = new ArrayList<>();
+        EvictionCounts counts = new EvictionCounts();
+        TenantPartitions partitions = new TenantPartitions(Map.of(), RUN, counts, null);
+        CacheOnlyObjects queued = new CacheOnlyObjects(partitions, counts, nanos::get, 10,
+                waiting::add);
+        partitions.ownedBy(queued);
+        partitions.limit(64L * PAGE);
+        int size = PAGES / 4 * PAGE;
+        assertThat(size).isGreaterThan(64 << 10);
+        assertThat(stagedPut(queued, "k", size)).isCompleted();
+        CompletableFuture<CacheOnlyPut> again = stagedPut(queued, "k", size);
+        assertThat(cache.tryStage(PAGE, "a")).isNull();
+        waiting.forEach(Runnable::run);
+        assertThat(again).isCompletedWithValueMatching(CacheOnlyPut.Same.class::isInstance);
+        assertThat(cache.stats().stagedBytes()).isZero();
+        queued.clear();
+    }
+
+    private CompletableFuture<CacheOnlyPut> stagedPut(CacheOnlyObjects to, String key,
+            int size) {
+        StagedUpload upload = requireNonNull(cache.tryStage(size, "a"));
+        upload.write(ByteBuffer.allocate(size));
+        ObjectVersion version = new ObjectVersion(id("a", key), "\"" + etags++ + "\"", "", size);
+        return to.put(new ObjectMetadata(version, Map.of(), nanos.get(), 0), upload, LIFE)
+                .toCompletableFuture();
+    }
+
+    @Test
+    void aFillTakesObjectsBeforeThePartThatCachedPagesKeep() {
+        EvictionCounts counts = new EvictionCounts();
+        TenantPartitions partitions = new TenantPartitions(Map.of(), RUN, counts, null);
+        CacheOnlyObjects own = new CacheOnlyObjects(partitions, counts, nanos::get, 100,
+                Runnable::run);
+        partitions.ownedBy(own);
+        partitions.limit(64L * PAGE);
+        TenantPartition partition = partitions.of("a");
+        for (int i = 0; i < 8; i++) {
+            Page page = requireNonNull(
+                    memory.tryAllocate(new int[]{PAGE}, PageMemory.Pool.CACHE)).getFirst();
+            page.publish();
+            partitions.put(partition, new PageKey(
+                    new ObjectVersion(CacheRig.id("p" + i), "\"1\"", "", PAGE), 0), page);
+        }
+        for (int i = 0; i < 20; i++) {
+            assertThat(stagedPut(own, "k" + i, PAGE)).isCompleted();
+        }
+        partitions.evictColdest(4L * PAGE, "a");
+        assertThat(partition.keys()).hasSize(8);
+        assertThat(own.stats().objects()).isEqualTo(16);
+        own.clear();
+        partition.clear();
+    }
+
+    @Test
     void aReaderOfADeletedObjectKeepsItsBytes() {
         byte[] object = random(1, PAGE);
         put("a", "k", object);
@@ -198,6 +265,17 @@ final class CacheOnlyObjectsTest {
     }
 
     @Test
+    void oneTenantsManyObjectsDoNotRefuseAnothers() {
+        for (int i = 0; i < 1000; i++) {
+            put("other", "k" + i, new byte[0]);
+        }
+        fill("capped", 3);
+        assertThat(held("capped", 3)).hasSize(3);
+        assertThat(held("other", 1000)).hasSize(997).doesNotContain("k0", "k1", "k2");
+        assertThat(objects.stats().refused()).isZero();
+    }
+
+    @Test
     void anObjectBeyondTheShareIsRefusedAndEvictsNothing() {
         fill("capped", 16);
         assertThat(put("capped", "large", random(1, 20 * PAGE)))
@@ -228,12 +306,13 @@ final class CacheOnlyObjectsTest {
     }
 
     @Test
-    void anOperatorEvictsAndPinsThem() {
+    void anOperatorEvictsThemAndPinsNone() {
         fill("capped", 10);
         assertThat(cache.control().tryPin(new Selection("kv-a", "k0", Selection.Kind.KEY)))
                 .isTrue();
         fillAfter(10, 30);
-        assertThat(held("capped", 1)).containsExactly("k0");
+        assertThat(held("capped", 1)).as("pinned, which means nothing here").isEmpty();
+        assertThat(cache.stats().pinnedBytes()).isZero();
         CacheControl.Held evicted = cache.control()
                 .evict(new Selection("kv-a", "", Selection.Kind.PREFIX));
         assertThat(evicted.objects()).isEqualTo(16);
@@ -251,7 +330,7 @@ final class CacheOnlyObjectsTest {
     void cachedPagesGetTheRoomBackThatCacheOnlyObjectsLeave() {
         long before = cache.control().roomBytes();
         fill("other", 60);
-        objects.deleteBuckets("kv-a"::equals);
+        objects.deleteAll(id -> id.bucket().equals("kv-a"));
         objects.sweep();
         assertThat(objects.stats().bytes()).isZero();
         assertThat(cache.control().roomBytes()).isEqualTo(before);

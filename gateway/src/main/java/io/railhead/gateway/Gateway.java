@@ -98,7 +98,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -485,26 +484,23 @@ public final class Gateway implements AutoCloseable, Readiness {
      */
     private void checkCacheOnly(@Nullable Caller caller) {
         Rules rules = routes.table().rules();
-        cacheOnly.keepOnly(rules::mayBeCacheOnly);
+        long check = cacheOnly.beginCheck(routes.backendNames());
+        cacheOnly.keepOnly(routes::isCacheOnly);
         if (!rules.haveCacheOnly() || caller == null) {
-            cacheOnly.refuse(Set.of());
             return;
         }
-        Set<String> refused = ConcurrentHashMap.newKeySet();
-        CompletableFuture<?> _ = CompletableFuture.allOf(routes.backends()
-                .stream()
-                .map(store -> CacheOnlyCheck.bucketsOf(store, caller)
-                        .thenAccept(buckets -> buckets.stream()
-                                .filter(rules::mayBeCacheOnly)
-                                .forEach(bucket -> {
-                                    LOG.error("store {} has the bucket {}: it is not served, since"
-                                            + " a rule says durability: none", store.name(),
-                                            bucket);
-                                    refused.add(bucket);
-                                }))
-                        .toCompletableFuture())
-                .toArray(CompletableFuture[]::new))
-                .whenComplete((_, _) -> cacheOnly.refuse(refused));
+        routes.backends()
+                .forEach(store -> CacheOnlyCheck.bucketsOf(store, caller)
+                        .thenAccept(found -> found.ifPresent(
+                                buckets -> refuse(check, store, rules, buckets))));
+    }
+
+    private void refuse(long check, Backend store, Rules rules, Set<String> buckets) {
+        Set<String> refused = new HashSet<>(buckets);
+        refused.removeIf(bucket -> !rules.mayBeCacheOnly(bucket));
+        refused.forEach(bucket -> LOG.error("store {} has the bucket {}: it is not served, since"
+                + " a rule says durability: none", store.name(), bucket));
+        cacheOnly.refuse(check, store.name(), refused);
     }
 
     /** Reads the file again when it changes, until this is closed. */

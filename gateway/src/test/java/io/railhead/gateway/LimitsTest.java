@@ -47,7 +47,7 @@ class LimitsTest {
             entry("trailer", new Past("BadBodiesIT", "MalformedTrailerError")),
             entry("DeleteObjects", new Past("BadBodiesIT", "MaxMessageLengthExceeded")),
             entry("cache-only object", new Past("CacheOnlyIT", "EntityTooLarge")),
-            entry("user metadata of a cache-only object",
+            entry("user metadata and kept headers of a cache-only object",
                     new Past("CacheOnlyIT", "MetadataTooLarge")),
             entry("cache-only objects",
                     new Past("CacheOnlyIT", "aFullShareEvictsWholeObjects")),

@@ -7,7 +7,8 @@ import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.protocol.channel.Answer;
 import io.railhead.protocol.channel.HeldKeys;
-import io.railhead.protocol.channel.RequestView;
+import io.railhead.protocol.channel.Request;
+import io.railhead.protocol.channel.RequestOperation;
 import io.railhead.protocol.message.MessageException;
 import java.util.BitSet;
 import java.util.List;
@@ -21,11 +22,19 @@ import java.util.function.Predicate;
 record ChannelKeys(CacheOnlyKeys objects) {
     /** S3's bound of a key, in bytes. */
     private static final int MAX_KEY_BYTES = 1024;
+    /** The most keys whose rights are looked at without leaving the channel's thread. */
+    private static final int MAX_AT_ONCE = 32;
     /** The most objects that one DELETE_PREFIX removes. */
     private static final int MAX_REMOVED = 256;
 
+    /** Returns whether an answer may take longer than an event loop may be held. */
+    static boolean isLong(Request request) {
+        return request.operation() == RequestOperation.DELETE_PREFIX
+                || request.keys().count() > MAX_AT_ONCE;
+    }
+
     /** @throws S3Refusal if the keys are malformed; then nothing was removed */
-    Answer answer(RequestView request) {
+    Answer answer(Request request) {
         return switch (request.operation()) {
             case EXISTS -> marked(request, objects::exists);
             case PREFIX -> Answer.ofKeys(request.id(), objects.leading(List.of(keys(request))),
@@ -39,7 +48,7 @@ record ChannelKeys(CacheOnlyKeys objects) {
     }
 
     /** Returns an answer with a bit for each key. */
-    private static Answer marked(RequestView request, Predicate<String> test) {
+    private static Answer marked(Request request, Predicate<String> test) {
         String[] keys = keys(request);
         BitSet marks = new BitSet(keys.length);
         for (int i = 0; i < keys.length; i++) {
@@ -59,7 +68,7 @@ record ChannelKeys(CacheOnlyKeys objects) {
         }
     }
 
-    private static String[] keys(RequestView request) {
+    private static String[] keys(Request request) {
         String[] keys;
         try {
             keys = request.keys().keys(request.key());

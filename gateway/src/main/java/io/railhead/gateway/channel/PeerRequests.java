@@ -117,7 +117,7 @@ final class PeerRequests {
         }
     }
 
-    /** Serves a request of many keys at once: nothing that it needs is anywhere else. */
+    /** Serves a request of many keys: a short one at once, since no store is asked. */
     private void serveKeys(RequestView request) {
         long arrivedAtNanos = System.nanoTime();
         String bucket = request.bucket();
@@ -133,14 +133,37 @@ final class PeerRequests {
         }
         CacheOnlyKeys keys = new CacheOnlyKeys(services.reads().cache().cacheOnly(),
                 services.access(), requestSource, route, bucket);
-        Answer answer = new ChannelKeys(keys).answer(request);
-        boolean removes = request.operation().isRemoval();
+        Request copy = request.toRequest();
+        if (ChannelKeys.isLong(copy)) {
+            serveElsewhere(copy, new ChannelKeys(keys));
+            return;
+        }
+        Answer answer = new ChannelKeys(keys).answer(copy);
         long nanos = System.nanoTime() - arrivedAtNanos;
         services.reads().metrics().usage.ended(requestSource.tenant(), bucket,
-                removes ? Kind.FREE : Kind.READ, nanos);
+                kind(request.operation()), nanos);
         counts.took(request.operation(), nanos);
-        counts.ended(bucket, request.operation(), removes ? Outcome.REMOVED : Outcome.DESCRIBED);
+        counts.ended(bucket, request.operation(), outcome(request.operation()));
         answer(request, answer);
+    }
+
+    /** Judges many keys on a thread of its own; the session's requests bound such threads. */
+    private void serveElsewhere(Request request, ChannelKeys keys) {
+        ChannelExchange exchange = begin(request, 0);
+        Thread.ofVirtual().start(() -> Guard.run(() -> {
+            Answer answer = keys.answer(request);
+            exchange.execute(() -> exchange.answer(outcome(request.operation()), answer));
+        }, thrown -> exchange.execute(() -> exchange.fail(thrown))));
+    }
+
+    private static Outcome outcome(RequestOperation ofKeys) {
+        return ofKeys.isRemoval() ? Outcome.REMOVED : Outcome.DESCRIBED;
+    }
+
+    private static Kind kind(RequestOperation operation) {
+        return operation.isRemoval()
+                ? Kind.FREE
+                : operation.isWrite() ? Kind.WRITE : Kind.READ;
     }
 
     private void move(RequestView request, CachedRoute known) {
@@ -231,7 +254,12 @@ final class PeerRequests {
 
     private void start(RequestView view, CachedRoute known, @Nullable RemoteBuffer window) {
         Request request = view.toRequest();
-        long most = window == null ? 0 : window.length();
+        ChannelExchange exchange = begin(request, window == null ? 0 : window.length());
+        exchange.execute(() -> serve(exchange, request, known, window));
+    }
+
+    /** @param most the most bytes that the request moves */
+    private ChannelExchange begin(Request request, long most) {
         Permit permit = services.admission().enterPassed(tenantInFlight, most);
         if (request.operation().isWrite()) {
             permit.charge(most);
@@ -244,15 +272,14 @@ final class PeerRequests {
                     permit.close();
                     if (answer.isSuccess()) {
                         services.reads().metrics().usage.ended(requestSource.tenant(),
-                                known.name().bucket(),
-                                request.operation().isWrite() ? Kind.WRITE : Kind.READ,
+                                request.bucket(), kind(request.operation()),
                                 System.nanoTime() - arrivedAtNanos);
                     }
-                    log.ended(request.operation(), known.name().bucket(), known.name().key(),
-                            answer, arrivedAtNanos);
+                    log.ended(request.operation(), request.bucket(), request.key(), answer,
+                            arrivedAtNanos);
                 }, permit::charge);
         outstanding.put(id, exchange);
-        exchange.execute(() -> serve(exchange, request, known, window));
+        return exchange;
     }
 
     /** Serves the request on the event loop. */

@@ -59,9 +59,14 @@ public final class Rules {
     /** Returns whether some tenant's objects of the bucket are in no store. */
     public boolean mayBeCacheOnly(String bucket) {
         for (Entry entry : entries) {
-            String glob = entry.match.bucket();
-            if (entry.rule.isCacheOnly() && glob != null && Globs.matches(glob, bucket)) {
+            Match match = entry.match;
+            boolean matches = match.bucket() == null || Globs.matches(match.bucket(), bucket);
+            if (matches && entry.rule.isCacheOnly()) {
                 return true;
+            }
+            if (matches && match.prefix() == null && match.tenant() == null) {
+                // No later rule is asked.
+                return false;
             }
         }
         return false;

@@ -38,6 +38,10 @@ public record Servability(ObjectCache cache, AuthorizationCache grants, LongSupp
      * a ranged GET does not report.
      */
     private boolean isFresh(Rule rule, ObjectMetadata held) {
+        if (rule.isCacheOnly()) {
+            // The index is authoritative. A stripe of writes may be a store's bucket's, too.
+            return true;
+        }
         return cache.writes().isSettled(held)
                 && isFresh(rule.freshness(), held, rule)
                 && (!rule.verifyFills() || ObjectHeaders.isComplete(held));

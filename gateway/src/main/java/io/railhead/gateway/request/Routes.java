@@ -2,6 +2,7 @@ package io.railhead.gateway.request;
 
 import io.railhead.backend.Backend;
 import io.railhead.backend.Caller;
+import io.railhead.cache.ObjectId;
 import io.railhead.gateway.accounting.UsageTable;
 import io.railhead.gateway.config.Rule;
 import io.railhead.gateway.config.Rules;
@@ -23,6 +24,8 @@ public final class Routes {
      * tenant's.
      */
     private static final String ANONYMOUS = "!anonymous";
+    /** Begins the namespace of a tenant's cache-only objects. */
+    private static final String TENANT = "tenant:";
 
     private final UsageTable usage;
     private final @Nullable CacheOnlyBackends cacheOnly;
@@ -98,6 +101,13 @@ public final class Routes {
                 : now.route(authentication, rule, usage);
     }
 
+    /** Returns whether the rules in force now keep a cache-only object in no store. */
+    public boolean isCacheOnly(ObjectId id) {
+        String namespace = id.namespace();
+        String tenant = namespace.startsWith(TENANT) ? namespace.substring(TENANT.length()) : "";
+        return table.rules.match(tenant, id.bucket(), id.key()).isCacheOnly();
+    }
+
     /** Routes to the cache itself; past it if a store has the bucket, too. */
     private Route cacheOnly(Authentication authentication, String bucket, Rule rule) {
         if (cacheOnly == null) {
@@ -107,7 +117,7 @@ public final class Routes {
         String namespace = authentication instanceof Authentication.Known
                 ? tenant.isEmpty()
                         ? "principal:" + authentication.principalName()
-                        : "tenant:" + tenant
+                        : TENANT + tenant
                 : ANONYMOUS;
         return new Route(cacheOnly.of(namespace, tenant, rule), new Caller.Anonymous(), namespace,
                 cacheOnly.isRefused(bucket) ? rule.withoutCache() : rule, usage);

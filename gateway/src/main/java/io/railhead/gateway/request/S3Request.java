@@ -118,14 +118,19 @@ public record S3Request(RequestHead head, Address address, Query query,
         return new Target(address.bucket(), address.rawKey(), rawQuery);
     }
 
-    /** Returns the object's id; only for requests that name an object. */
+    /**
+     * Returns the object's id; only for requests that name an object. A cache-only object's only
+     * version is S3's {@code null}.
+     */
     public ObjectId objectId() {
         String bucket = address.bucket();
         if (bucket == null) {
             throw new IllegalStateException("the request names no bucket");
         }
+        String versionId = query.get("versionId");
+        boolean isCurrent = route.rule().isCacheOnly() && "null".equals(versionId);
         return new ObjectId(route.backend().name(), route.namespace(), bucket, address.key(),
-                query.get("versionId"));
+                isCurrent ? null : versionId);
     }
 
     /**

@@ -88,6 +88,13 @@ public final class KeyBlock {
                 .putShort((short) hashBytes);
     }
 
+    /** Returns the count that the block claims to have; not checked. */
+    public int count() {
+        return bytes.length < FIXED_BYTES
+                ? 0
+                : ByteBuffer.wrap(bytes).order(LITTLE_ENDIAN).getShort(COUNT) & 0xffff;
+    }
+
     int length() {
         return bytes.length;
     }
@@ -105,7 +112,7 @@ public final class KeyBlock {
     public String[] keys(String prefix) throws MessageException {
         ByteBuffer in = ByteBuffer.wrap(bytes).order(LITTLE_ENDIAN);
         require(bytes.length >= FIXED_BYTES, "keys must begin with their count and hash bytes");
-        int count = in.getShort(COUNT) & 0xffff;
+        int count = count();
         int hashBytes = in.getShort(HASH_BYTES) & 0xffff;
         require(count >= 1 && count <= MAX_KEYS,
                 "the count of keys must be 1 to " + MAX_KEYS + ": " + count);

@@ -22,6 +22,7 @@ import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -93,12 +94,11 @@ record CacheOnlyBackend(CacheOnlyStore store, String namespace, String tenant,
             throw unknown();
         }
         if (store.isRefused(bucket)) {
-            throw new S3Refusal(S3Error.SERVICE_UNAVAILABLE, "A store has the bucket " + bucket
-                    + ", so the gateway's rule durability: none cannot be used for it.");
+            throw refused(bucket);
         }
         Query query = Query.require(target.rawQuery());
         return target.rawKey().isEmpty()
-                ? CompletableFuture.completedStage(ofBucket(request, query))
+                ? ofBucket(request, query)
                 : ofObject(request, query, idOf(bucket, target.rawKey()));
     }
 
@@ -124,7 +124,7 @@ record CacheOnlyBackend(CacheOnlyStore store, String namespace, String tenant,
             case "DELETE" -> {
                 requireKnown(query.allNames(name -> name.equals("x-id")
                         || name.equals("versionId")));
-                delete(id, query.get("versionId"));
+                delete(request, id, query.get("versionId"));
                 yield CompletableFuture.completedStage(
                         new BackendResponse(204, Headers.NONE, FixedBody.EMPTY));
             }
@@ -142,6 +142,19 @@ record CacheOnlyBackend(CacheOnlyStore store, String namespace, String tenant,
         return held;
     }
 
+    /** Throws {@code S3Refusal}, with nothing deleted, unless the object is as the client says. */
+    private void delete(BackendRequest request, ObjectId id, @Nullable String versionId) {
+        requireKnown(!request.headers()
+                .anyName(name -> name.toLowerCase(Locale.ROOT).startsWith("x-amz-if-match-")));
+        String ifMatch = request.headers().get("if-match");
+        if (ifMatch == null) {
+            delete(id, versionId);
+        } else if (!isCurrent(versionId)
+                || !objects().deleteIf(id, held -> CacheOnlyRead.names(ifMatch, held))) {
+            throw new S3Refusal(S3Error.PRECONDITION_FAILED);
+        }
+    }
+
     /** Deletes the object, of which there is one version. */
     private void delete(ObjectId id, @Nullable String versionId) {
         if (isCurrent(versionId)) {
@@ -153,17 +166,22 @@ record CacheOnlyBackend(CacheOnlyStore store, String namespace, String tenant,
         return versionId == null || versionId.isEmpty() || versionId.equals("null");
     }
 
-    private BackendResponse ofBucket(BackendRequest request, Query query) {
+    private CompletionStage<BackendResponse> ofBucket(BackendRequest request, Query query) {
         if (request.method().equals("HEAD")) {
-            return new BackendResponse(200, Headers.NONE, FixedBody.EMPTY);
+            return CompletableFuture
+                    .completedStage(new BackendResponse(200, Headers.NONE, FixedBody.EMPTY));
         }
         if (request.method().equals("GET") && query.has("location")) {
-            return document("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<LocationConstraint"
-                    + " xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"/>");
+            return CompletableFuture.completedStage(
+                    document("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<LocationConstraint"
+                            + " xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"/>"));
         }
         if (request.method().equals("POST") && query.has("delete")
                 && request.payload() instanceof Payload.Bytes(ByteBuffer content)) {
-            return delete(String.valueOf(request.target().bucket()), content);
+            // A document of 4 MiB takes longer to parse than an event loop may block.
+            return CompletableFuture.supplyAsync(
+                    () -> delete(String.valueOf(request.target().bucket()), content),
+                    Thread::startVirtualThread);
         }
         throw unknown();
     }
@@ -172,6 +190,7 @@ record CacheOnlyBackend(CacheOnlyStore store, String namespace, String tenant,
         byte[] document = new byte[content.remaining()];
         content.duplicate().get(document);
         DeletionList list = DeletionList.parse(document);
+        requireKnown(list.entries().stream().noneMatch(DeletionList.Entry::isConditional));
         list.entries()
                 .forEach(entry -> delete(new ObjectId(CacheOnlyObjects.BACKEND, namespace, bucket,
                         entry.key(), null), entry.versionId()));
@@ -190,6 +209,11 @@ record CacheOnlyBackend(CacheOnlyStore store, String namespace, String tenant,
         if (!known) {
             throw unknown();
         }
+    }
+
+    static S3Refusal refused(String bucket) {
+        return new S3Refusal(S3Error.SERVICE_UNAVAILABLE, "A store has the bucket " + bucket
+                + ", so the gateway's rule durability: none cannot be used for it.");
     }
 
     private static S3Refusal unknown() {

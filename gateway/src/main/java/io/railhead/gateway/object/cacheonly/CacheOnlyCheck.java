@@ -10,6 +10,7 @@ import io.railhead.backend.Payload;
 import io.railhead.backend.Target;
 import java.io.ByteArrayInputStream;
 import java.util.HashSet;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -38,27 +39,29 @@ public final class CacheOnlyCheck {
     }
 
     /**
-     * Returns the store's buckets that the caller sees; none, with a line in the log, on failure.
+     * Returns the store's buckets that the caller sees; empty, with a line in the log, on failure.
+     * The stage completes on a thread of its own, off event loops and stores' threads.
      */
-    public static CompletionStage<Set<String>> bucketsOf(Backend store, Caller caller) {
+    public static CompletionStage<Optional<Set<String>>> bucketsOf(Backend store, Caller caller) {
         return store.send(new BackendRequest("GET", new Target(null, "", null), Headers.NONE,
                 new Payload.Empty(), caller, null))
                 .thenCompose(CacheOnlyCheck::read)
-                .exceptionally(failure -> {
+                .thenApplyAsync(document -> Optional.of(names(document)),
+                        Thread::startVirtualThread)
+                .exceptionallyAsync(failure -> {
                     LOG.warn("durability: none: it is not known whether store {} has such buckets:"
                             + " {}", store.name(), failure.getMessage());
-                    return Set.of();
-                });
+                    return Optional.empty();
+                }, Thread::startVirtualThread);
     }
 
-    private static CompletionStage<Set<String>> read(BackendResponse answer) {
+    private static CompletionStage<byte[]> read(BackendResponse answer) {
         if (answer.status() != 200) {
             BodyDrain.discard(answer.body());
             return CompletableFuture.failedStage(
                     new IllegalStateException("ListBuckets was answered " + answer.status()));
         }
-        return BodyDrain.collect(answer.body(), MAX_DOCUMENT_BYTES)
-                .thenApply(CacheOnlyCheck::names);
+        return BodyDrain.collect(answer.body(), MAX_DOCUMENT_BYTES);
     }
 
     static Set<String> names(byte[] document) {

@@ -19,9 +19,6 @@ import java.util.List;
  * <p> A view is for one request: rules and policies may change afterwards.
  */
 public final class CacheOnlyKeys {
-    /** The most objects that one deletion by prefix looks at, so that it holds no thread. */
-    private static final int MOST_LOOKS = 4096;
-
     private final CacheOnlyObjects objects;
     private final AccessControl access;
     private final RequestSource asker;
@@ -94,22 +91,25 @@ public final class CacheOnlyKeys {
 
     /**
      * Deletes objects whose keys begin with a prefix and that the caller may delete, in S3's order.
+     * May look at every key of the prefix, so not for event loops.
      *
-     * @param most the most that are deleted; a bounded number is looked at
-     * @return the number of objects deleted
+     * @param most the most that are deleted, from 1
+     * @return the number of objects that were found and are gone; 0 only if the caller may delete
+     *         none that was there
      */
     public int deletePrefix(String prefix, int most) {
         List<String> keys = new ArrayList<>();
-        int[] looks = {MOST_LOOKS};
         objects.visit(namespace, bucket, prefix, held -> {
             String key = held.version().object().key();
             boolean begins = key.startsWith(prefix);
             if (begins && mayDelete(key)) {
                 keys.add(key);
             }
-            return begins && keys.size() < most && --looks[0] > 0;
+            return begins && keys.size() < most;
         });
-        return (int) keys.stream().filter(key -> objects.delete(id(key))).count();
+        // One that another caller deletes first is gone, too, and counts.
+        keys.forEach(key -> objects.delete(id(key)));
+        return keys.size();
     }
 
     private boolean mayDelete(String key) {

@@ -82,7 +82,7 @@ record CacheOnlyRead(ObjectCache cache, BackendRequest request, Query query) {
     }
 
     /** Returns whether a list of ETags names the object's; clients may leave the quotes out. */
-    private static boolean names(String list, ObjectMetadata held) {
+    static boolean names(String list, ObjectMetadata held) {
         String etag = held.version().etag();
         String bare = etag.substring(1, etag.length() - 1);
         for (String each : list.split(",", -1)) {

@@ -15,6 +15,7 @@ import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.http.HttpDate;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
+import io.railhead.gateway.s3.body.BodyReader;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Locale;
@@ -34,7 +35,10 @@ import org.reactivestreams.Subscription;
  * put is refused. The publisher's thread.
  */
 final class CacheOnlyUpload implements Subscriber<ByteBuffer> {
-    /** S3's bound of {@code x-amz-meta-} names and values. */
+    private static final String META = "x-amz-meta-";
+    /**
+     * S3's bound of {@code x-amz-meta-} names and values, here with all other headers that are kept.
+     */
     private static final int MAX_METADATA_BYTES = 2048;
     private static final String CHECKSUM = "x-amz-checksum-";
     private static final Set<String> KEPT = Set.of("content-type", "cache-control",
@@ -55,14 +59,15 @@ final class CacheOnlyUpload implements Subscriber<ByteBuffer> {
         this.backend = backend;
         this.request = request;
         this.id = id;
+        BodyReader.requireVerifiable(request.headers());
         String ifNoneMatch = request.headers().get("if-none-match");
         this.onlyIfAbsent = ifNoneMatch != null;
         if (request.headers().anyName(CacheOnlyUpload::isBeyondMemory)
                 || request.headers().contains("if-match")
                 || (ifNoneMatch != null && !ifNoneMatch.strip().equals("*"))) {
             throw new S3Refusal(S3Error.NOT_IMPLEMENTED, "A header asks for what cache-only objects"
-                    + " do not have: a copy, encryption, object lock, tags, or a condition other"
-                    + " than If-None-Match: *.");
+                    + " do not have: a copy, encryption, object lock, tags, an ACL, or a condition"
+                    + " other than If-None-Match: *.");
         }
     }
 
@@ -70,6 +75,7 @@ final class CacheOnlyUpload implements Subscriber<ByteBuffer> {
         String lower = header.toLowerCase(Locale.ROOT);
         return lower.startsWith("x-amz-copy-source") || lower.startsWith("x-amz-object-lock-")
                 || lower.startsWith("x-amz-server-side-encryption")
+                || lower.equals("x-amz-acl") || lower.startsWith("x-amz-grant-")
                 || lower.equals("x-amz-tagging") || lower.equals("x-amz-write-offset-bytes");
     }
 
@@ -127,7 +133,7 @@ final class CacheOnlyUpload implements Subscriber<ByteBuffer> {
 
     private static S3Refusal full() {
         return new S3Refusal(S3Error.SLOW_DOWN,
-                "The gateway has no memory left for cache-only objects of this tenant.");
+                "The gateway has no room now for cache-only objects of this tenant.");
     }
 
     @Override
@@ -182,10 +188,13 @@ final class CacheOnlyUpload implements Subscriber<ByteBuffer> {
         int[] metadataBytes = {0};
         request.headers().forEach((name, value) -> {
             String lower = name.toLowerCase(Locale.ROOT);
-            if (lower.startsWith("x-amz-meta-")) {
-                metadataBytes[0] += lower.length() - "x-amz-meta-".length() + value.length();
+            if (lower.startsWith(META)) {
+                metadataBytes[0] += lower.length() - META.length() + value.length();
                 kept.merge(lower, value, (first, next) -> first + "," + next);
-            } else if (KEPT.contains(lower) || isSum(lower)) {
+            } else if (KEPT.contains(lower)) {
+                metadataBytes[0] += lower.length() + value.length();
+                kept.put(lower, value);
+            } else if (isSum(lower)) {
                 kept.put(lower, value);
             }
         });
@@ -220,7 +229,10 @@ final class CacheOnlyUpload implements Subscriber<ByteBuffer> {
 
     private BackendResponse answer(CacheOnlyPut end) {
         return switch (end) {
-            case CacheOnlyPut.Stored(ObjectMetadata metadata) -> stored(metadata);
+            case CacheOnlyPut.Stored(ObjectMetadata metadata) -> {
+                requireRouted(metadata);
+                yield stored(metadata);
+            }
             case CacheOnlyPut.Same(ObjectMetadata held) -> {
                 if (onlyIfAbsent) {
                     throw new S3Refusal(S3Error.PRECONDITION_FAILED);
@@ -232,6 +244,17 @@ final class CacheOnlyUpload implements Subscriber<ByteBuffer> {
                     : S3Error.OBJECT_ALREADY_EXISTS);
             case CacheOnlyPut.Full _ -> throw full();
         };
+    }
+
+    /** Takes the object back if its bucket became another's while it was put. */
+    private void requireRouted(ObjectMetadata metadata) {
+        if (!backend.store().mayStay(id)) {
+            boolean _ = backend.objects().deleteIf(id, metadata::equals);
+            throw backend.store().isRefused(id.bucket())
+                    ? CacheOnlyBackend.refused(id.bucket())
+                    : new S3Refusal(S3Error.SERVICE_UNAVAILABLE,
+                            "The gateway's rules changed during the upload.");
+        }
     }
 
     private static BackendResponse stored(ObjectMetadata metadata) {

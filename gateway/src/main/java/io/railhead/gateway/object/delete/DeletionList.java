@@ -46,6 +46,13 @@ public record DeletionList(List<Field> settings, List<Entry> entries) {
             return text("VersionId");
         }
 
+        /** Returns whether it names more than a key and a version: an ETag, a size, or a time. */
+        public boolean isConditional() {
+            return fields.stream()
+                    .anyMatch(field -> !field.name.equals("Key")
+                            && !field.name.equals("VersionId"));
+        }
+
         AccessControl.Deletion deletion() {
             return new AccessControl.Deletion(key(), versionId());
         }

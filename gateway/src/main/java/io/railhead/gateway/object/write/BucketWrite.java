@@ -2,6 +2,7 @@ package io.railhead.gateway.object.write;
 
 import io.railhead.backend.Payload;
 import io.railhead.cache.ObjectCache;
+import io.railhead.cache.Peers;
 import io.railhead.gateway.http.HttpExchange;
 import io.railhead.gateway.http.Operation;
 import io.railhead.gateway.http.RequestBody;
@@ -34,6 +35,10 @@ public final class BucketWrite implements Operation {
     }
 
     private CompletionStage<?> ended(S3Request request, Relay.Outcome outcome) {
+        if (request.route().rule().isCacheOnly()) {
+            // The index knows each object: no other tenant's may count as changed.
+            return Peers.NOBODY;
+        }
         return cache.writes()
                 .endInBucket(request.route().backend().name(),
                         String.valueOf(request.address().bucket()),

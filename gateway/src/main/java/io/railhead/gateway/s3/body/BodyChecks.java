@@ -52,6 +52,19 @@ final class BodyChecks {
         });
     }
 
+    /** Refuses headers that {@link #expectHeaders} leaves to the store. */
+    static void requireVerifiable(Headers headers) {
+        headers.forEach((name, value) -> {
+            String lower = name.toLowerCase(Locale.ROOT);
+            BodyChecksum checksum = BodyChecksum.named(lower);
+            boolean unknown = checksum == null && BodyChecksum.isSum(lower);
+            if (unknown || (checksum != null && checksum.tryParse(value) == null)) {
+                throw new S3Refusal(S3Error.INVALID_REQUEST,
+                        "Value for " + lower + " header is invalid.");
+            }
+        });
+    }
+
     void expectTrailer(String name) {
         BodyChecksum checksum = BodyChecksum.named(name);
         if (checksum == null) {

@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.util.Base64;
 import java.util.Locale;
+import java.util.Set;
 import java.util.zip.CRC32;
 import java.util.zip.CRC32C;
 import java.util.zip.Checksum;
@@ -29,6 +30,10 @@ enum BodyChecksum {
     CONTENT_MD5(16);
 
     private static final String PREFIX = "x-amz-checksum-";
+
+    /** Headers about a checksum that have none. */
+    private static final Set<String> NO_SUMS = Set.of(PREFIX + "algorithm", PREFIX + "mode",
+            PREFIX + "type");
 
     private final int lengthBytes;
 
@@ -60,6 +65,11 @@ enum BodyChecksum {
             case PREFIX + "md5" -> MD5;
             default -> null;
         };
+    }
+
+    /** Returns whether the value of a header, in lower case, is a checksum, of a known kind or not. */
+    static boolean isSum(String header) {
+        return header.startsWith(PREFIX) && !NO_SUMS.contains(header);
     }
 
     String header() {

@@ -97,6 +97,14 @@ public final class BodyReader {
     }
 
     /**
+     * Throws {@code S3Refusal} if a checksum header is unknown, or its value is no checksum. A store
+     * would refuse it, but no store sees an upload of a cache-only object.
+     */
+    public static void requireVerifiable(Headers headers) {
+        BodyChecks.requireVerifiable(headers);
+    }
+
+    /**
      * Returns the reader of a request whose {@code x-amz-checksum-*} headers describe an object and
      * not the body: CompleteMultipartUpload.
      */

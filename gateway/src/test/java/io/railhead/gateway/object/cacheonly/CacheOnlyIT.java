@@ -125,6 +125,9 @@ class CacheOnlyIT {
             assertThat(etag(head)).isEqualTo(etag(read));
             assertNotDurable(head);
         }
+        assertThat(alice.get("/kv-a/model/5000?versionId=null").body()).isEqualTo(SMALL);
+        assertThat(alice.head("/kv-a/model/5000?versionId=null").statusCode()).isEqualTo(200);
+        assertThat(alice.get("/kv-a/model/5000?versionId=v1").statusCode()).isEqualTo(404);
         assertThat(alice.head("/kv-a").statusCode()).isEqualTo(200);
         assertThat(gateway.metric("railhead_cache_only_objects")).isEqualTo(3);
         assertThat(gateway.metric("railhead_cache_only_puts_total{outcome=\"stored\",}"))
@@ -246,6 +249,37 @@ class CacheOnlyIT {
     }
 
     @Test
+    void aConditionOfADeletionHolds() throws NoSuchAlgorithmException {
+        String etag = etag(alice.put("/kv-a/k", SMALL));
+        assertRefused(alice.send("DELETE", "/kv-a/k", new byte[0], "If-Match", "\"x\""), 412,
+                "PreconditionFailed");
+        assertRefused(alice.send("DELETE", "/kv-a/k", new byte[0], "x-amz-if-match-size", "1"), 501,
+                "NotImplemented");
+        byte[] list = ("<Delete><Object><Key>k</Key><ETag>x</ETag></Object></Delete>")
+                .getBytes(UTF_8);
+        String md5 = Base64.getEncoder()
+                .encodeToString(MessageDigest.getInstance("MD5").digest(list));
+        assertRefused(alice.send("POST", "/kv-a?delete", list, "Content-MD5", md5), 501,
+                "NotImplemented");
+        assertThat(alice.get("/kv-a/k").body()).isEqualTo(SMALL);
+        assertThat(alice.send("DELETE", "/kv-a/k", new byte[0], "If-Match", etag).statusCode())
+                .isEqualTo(204);
+        assertRefused(alice.get("/kv-a/k"), 404, "NoSuchKey");
+        assertRefused(alice.send("DELETE", "/kv-a/k", new byte[0], "If-Match", "*"), 412,
+                "PreconditionFailed");
+    }
+
+    @Test
+    void noRequestForTheBucketUnsettlesObjects() {
+        assertPut(alice.put("/kv-a/k", SMALL, "Cache-Control", "private"));
+        assertRefused(bob.send("DELETE", "/kv-a", new byte[0]), 501, "NotImplemented");
+        HttpResponse<byte[]> read = alice.get("/kv-a/k");
+        assertThat(read.body()).isEqualTo(SMALL);
+        assertThat(read.headers().firstValue("x-cache")).contains("HIT");
+        assertThat(alice.get("/kv-a/k").body()).isEqualTo(SMALL);
+    }
+
+    @Test
     void declaredChecksumsAreVerifiedAndKept() {
         CRC32 crc = new CRC32();
         crc.update(SMALL);
@@ -253,8 +287,15 @@ class CacheOnlyIT {
         String right = Base64.getEncoder().encodeToString(sum);
         assertRefused(alice.put("/kv-a/k", SMALL, "x-amz-checksum-crc32", "AAAAAA=="), 400,
                 "BadDigest");
+        for (String invalid : new String[]{"AAAA", "AAAAAA", "no base64"}) {
+            assertRefused(alice.put("/kv-a/k", SMALL, "x-amz-checksum-crc32", invalid), 400,
+                    "InvalidRequest");
+        }
+        assertRefused(alice.put("/kv-a/k", SMALL, "x-amz-checksum-foo", right), 400,
+                "InvalidRequest");
         assertRefused(alice.get("/kv-a/k"), 404, "NoSuchKey");
-        assertPut(alice.put("/kv-a/k", SMALL, "x-amz-checksum-crc32", right));
+        assertPut(alice.put("/kv-a/k", SMALL, "x-amz-checksum-crc32", right,
+                "x-amz-sdk-checksum-algorithm", "CRC32"));
         assertThat(alice.head("/kv-a/k", "x-amz-checksum-mode", "ENABLED")
                 .headers()
                 .firstValue("x-amz-checksum-crc32")).contains(right);
@@ -305,6 +346,12 @@ class CacheOnlyIT {
         assertRefused(alice.put("/kv-a/k", random(9, 21 << 20)), 400, "EntityTooLarge");
         assertRefused(alice.put("/kv-a/k", SMALL, "x-amz-meta-long", "x".repeat(3000)), 400,
                 "MetadataTooLarge");
+        assertRefused(alice.put("/kv-a/k", SMALL, "x-amz-meta-long", "x".repeat(1500),
+                "Content-Disposition", "x".repeat(1000)), 400, "MetadataTooLarge");
+        assertRefused(alice.put("/kv-a/k", SMALL, "x-amz-acl", "public-read"), 501,
+                "NotImplemented");
+        assertRefused(alice.put("/kv-a/k", SMALL, "x-amz-grant-read", "id=1"), 501,
+                "NotImplemented");
         assertThat(text(alice.get("/kv-a?location"))).contains("LocationConstraint");
     }
 

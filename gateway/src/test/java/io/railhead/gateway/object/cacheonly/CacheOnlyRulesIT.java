@@ -61,6 +61,39 @@ class CacheOnlyRulesIT {
     }
 
     @Test
+    void aRefusalStaysWhileTheStoreDoesNotAnswer() throws Exception {
+        store.put("/", """
+                <ListAllMyBucketsResult><Buckets><Bucket><Name>kv-real</Name></Bucket>
+                </Buckets></ListAllMyBucketsResult>
+                """.getBytes(UTF_8));
+        gateway.reconfigure(NONE);
+        TestGateway.await(() -> status("/kv-real/k") == 503);
+        store.fault((exchange, _) -> {
+            FakeStore.answerQuietly(exchange, 403);
+            return true;
+        });
+        long asked = store.count("GET / ");
+        gateway.reconfigure(NONE);
+        TestGateway.await(() -> store.count("GET / ") > asked);
+        assertThat(client.put("/kv-real/k", new byte[10]).statusCode()).isEqualTo(503);
+        assertThat(status("/kv-real/k")).isEqualTo(503);
+    }
+
+    @Test
+    void anEarlierRuleTakesItsKeysOut() throws Exception {
+        assertThat(client.put("/kv-a/p/k", new byte[]{1}).statusCode()).isEqualTo(200);
+        assertThat(client.put("/kv-a/k", new byte[]{1}).statusCode()).isEqualTo(200);
+        gateway.reconfigure(GATEWAY + """
+                rules:
+                  - {bucket: kv-a, prefix: p/}
+                  - {bucket: kv-*, durability: none}
+                """);
+        gateway.reconfigure(NONE);
+        assertThat(status("/kv-a/p/k")).isEqualTo(404);
+        assertThat(client.get("/kv-a/k").body()).isEqualTo(new byte[]{1});
+    }
+
+    @Test
     void objectsGoWithTheirRuleAndWithTheProcess() throws Exception {
         store.put("/kv-a/k", new byte[]{7});
         assertThat(client.put("/kv-a/k", new byte[]{1}).statusCode()).isEqualTo(200);
