@@ -45,7 +45,9 @@ final class CacheOnlyShare {
     synchronized @Nullable List<CacheOnlyObject> tryReserve(long wanted, long limitBytes,
             Predicate<CacheOnlyObject> isKept) {
         long excess = bytes + wanted - limitBytes;
-        List<CacheOnlyObject> oldest = excess <= 0 ? List.of() : oldest(excess, Integer.MAX_VALUE, isKept);
+        List<CacheOnlyObject> oldest = excess <= 0
+                ? List.of()
+                : oldest(excess, Integer.MAX_VALUE, isKept);
         if (excess > 0 && slotBytes(oldest) < excess) {
             return null;
         }

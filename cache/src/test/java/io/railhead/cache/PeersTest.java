@@ -130,8 +130,10 @@ final class PeersTest {
         assertThat(cache.learn(head())).isTrue();
         cache.heard(new Change.OfBucket(ID.backend(), ID.bucket(), WriteOutcome.DONE));
         assertThat(cache.writes().isSettled(requireNonNull(cache.find(ID)))).isFalse();
-        cache.heard(new Change.Eviction(
-                new Selection(ID.bucket(), ID.key(), Selection.Kind.KEY)));
+        assertThat(cache.heard(new Change.Eviction(
+                new Selection(ID.bucket(), ID.key(), Selection.Kind.KEY)))
+                .toCompletableFuture()
+                .join()).isTrue();
         assertThat(cache.find(ID)).isNull();
         assertThat(peers.told).isEmpty();
     }

@@ -37,7 +37,8 @@ import org.reactivestreams.Subscription;
 final class CacheOnlyUpload implements Subscriber<ByteBuffer> {
     private static final String META = "x-amz-meta-";
     /**
-     * S3's bound of {@code x-amz-meta-} names and values, here with all other headers that are kept.
+     * S3's bound of {@code x-amz-meta-} names and values, here with all other headers that are
+     * kept.
      */
     private static final int MAX_METADATA_BYTES = 2048;
     private static final String CHECKSUM = "x-amz-checksum-";

@@ -67,7 +67,9 @@ enum BodyChecksum {
         };
     }
 
-    /** Returns whether the value of a header, in lower case, is a checksum, of a known kind or not. */
+    /**
+     * Returns whether the value of a header, in lower case, is a checksum, of a known kind or not.
+     */
     static boolean isSum(String header) {
         return header.startsWith(PREFIX) && !NO_SUMS.contains(header);
     }

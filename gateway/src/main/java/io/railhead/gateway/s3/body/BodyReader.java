@@ -97,8 +97,8 @@ public final class BodyReader {
     }
 
     /**
-     * Throws {@code S3Refusal} if a checksum header is unknown, or its value is no checksum. A store
-     * would refuse it, but no store sees an upload of a cache-only object.
+     * Throws {@code S3Refusal} if a checksum header is unknown, or its value is no checksum. A
+     * store would refuse it, but no store sees an upload of a cache-only object.
      */
     public static void requireVerifiable(Headers headers) {
         BodyChecks.requireVerifiable(headers);
