@@ -153,8 +153,9 @@ final class RelayTest {
                 to.onSubscribe(new Subscription() {
                     @Override
                     public void request(long n) {
-                        if (subscriber.complete(to)) {
+                        if (!subscriber.isDone()) {
                             to.onNext(ByteBuffer.wrap(DOCUMENT));
+                            subscriber.complete(to);
                         }
                     }
 

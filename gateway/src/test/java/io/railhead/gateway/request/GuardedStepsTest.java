@@ -25,7 +25,8 @@ final class GuardedStepsTest {
                     + "|request\\.exceptionHandler\\(");
     /** At the start nobody waits for an answer; of what a parser throws its caller makes one. */
     private static final Set<String> TRANSLATING = Set.of("ShutdownStack.java", "S3Listener.java",
-            "TlsOptions.java", "FileWatch.java", "DeletionList.java", "Listing.java");
+            "TlsOptions.java", "FileWatch.java", "DeletionList.java", "Listing.java",
+            "ClusterOpening.java");
     /** Classes whose every callback runs under {@link io.railhead.gateway.s3.Guard}. */
     private static final Set<String> GUARDED = Set.of("HttpExchange.java", "ChannelExchange.java",
             "WarmRead.java", "AdminResponse.java", "AdminApi.java", "HealthListener.java",

@@ -255,7 +255,7 @@ class CacheOnlyIT {
                 "PreconditionFailed");
         assertRefused(alice.send("DELETE", "/kv-a/k", new byte[0], "x-amz-if-match-size", "1"), 501,
                 "NotImplemented");
-        byte[] list = ("<Delete><Object><Key>k</Key><ETag>x</ETag></Object></Delete>")
+        byte[] list = "<Delete><Object><Key>k</Key><ETag>x</ETag></Object></Delete>"
                 .getBytes(UTF_8);
         String md5 = Base64.getEncoder()
                 .encodeToString(MessageDigest.getInstance("MD5").digest(list));
