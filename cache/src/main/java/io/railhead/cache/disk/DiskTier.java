@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * The pages that memory has given up, on files and devices. Any thread; no call waits for a disk,
  * except {@link #close}. Each is opened on a thread of its own, and takes part once it is open.
  *
- * <p> {@link Admission} says which pages are written. All pages of a version go to one volume, so a
+ * <p> {@link DiskAdmission} says which pages are written. All pages of a version go to one volume, so a
  * read of adjacent pages has one disk.
  */
 public final class DiskTier implements AutoCloseable {
@@ -46,7 +46,7 @@ public final class DiskTier implements AutoCloseable {
     private final AtomicInteger opening = new AtomicInteger();
     /** By path, why the tier goes on without it. */
     private final Map<String, String> refusals = new ConcurrentHashMap<>();
-    private final Admission admission;
+    private final DiskAdmission admission;
     private boolean closed;
     /** Evictions while some volume was being opened; under this tier's lock. */
     private final EarlyEvictions early = new EarlyEvictions();
@@ -56,7 +56,7 @@ public final class DiskTier implements AutoCloseable {
     private DiskTier(DiskConfig config, LongSupplier nanoClock) {
         this.config = config;
         this.nanoClock = nanoClock;
-        this.admission = new Admission(config, counters, nanoClock,
+        this.admission = new DiskAdmission(config, counters, nanoClock,
                 () -> opening.get() > 0);
     }
 

@@ -102,7 +102,7 @@ record VolumeFactory(DiskConfig config, Opener opener, Shape shape) {
     private String peek(String path) {
         try (BlockFile file = DirectFile.openForReads(path)) {
             return dropped(file, path);
-        } catch (DiskRefusedException | IOException | RuntimeException e) {
+        } catch (DiskRefusedException | IOException | RuntimeException | Error e) {
             // Its user may be about to change it, and says what is wrong at its own start.
             return "";
         }

@@ -24,7 +24,7 @@ final class WriteBudget {
     private final LongSupplier nanoClock;
     private final Map<String, Spender> spenders = new HashMap<>();
     private double saved;
-    /** What all tenants have spent lately. */
+    /** The bytes that all tenants have spent lately. */
     private double spent;
     private long at;
 

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * so only those are written that memory gives up for the second time, and of these as many as the
  * write budget allows. The oldest segment goes first. A page that is read again stays where it is.
  */
-final class Admission {
+final class DiskAdmission {
     private static final long SAVE_PAUSE_NANOS = 1_000_000;
 
     private final DiskConfig config;
@@ -26,7 +26,7 @@ final class Admission {
     private volatile SeenBefore seen = new SeenBefore(0);
 
     /** @param opening whether some volume may still take part */
-    Admission(DiskConfig config, DiskCounters counters, LongSupplier nanoClock,
+    DiskAdmission(DiskConfig config, DiskCounters counters, LongSupplier nanoClock,
             BooleanSupplier opening) {
         this.config = config;
         this.counters = counters;
