@@ -146,8 +146,10 @@ class MonitoringTest {
                         cache: {memory: 64MiB, disk: {paths: [%s], size: 130MiB}}
                         backends: {store: {endpoints: ["http://127.0.0.1:9"]}}
                         rdma: {loopback: {socket: %s}}
+                        cluster: {listen: "%3$s:7800", members: ["%3$s:7800"]}
                         """
-                        .formatted(folder.resolve("disk"), folder.resolve("loopback.sock"))));
+                        .formatted(folder.resolve("disk"), folder.resolve("loopback.sock"),
+                                ownAddress())));
         try (CredentialStore credentials = CredentialStore.open(config.gateway());
                 Gateway gateway = Gateway.start(config, credentials);
                 HttpClient client = HttpClient.newHttpClient()) {
@@ -157,6 +159,12 @@ class MonitoringTest {
                             HttpResponse.BodyHandlers.ofString())
                     .body();
         }
+    }
+
+    /** An address of the loopback network that no other process of this test has. */
+    private static String ownAddress() {
+        long id = ProcessHandle.current().pid() % 62_500;
+        return "127.250." + id / 250 + "." + (1 + id % 250);
     }
 
     /** Its output; a status other than 0 fails the test. */

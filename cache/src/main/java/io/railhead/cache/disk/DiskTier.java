@@ -25,8 +25,8 @@ import org.slf4j.LoggerFactory;
  * The pages that memory has given up, on files and devices. Any thread; no call waits for a disk,
  * except {@link #close}. Each is opened on a thread of its own, and takes part once it is open.
  *
- * <p> {@link DiskAdmission} says which pages are written. All pages of a version go to one volume, so a
- * read of adjacent pages has one disk.
+ * <p> {@link DiskAdmission} says which pages are written. All pages of a version go to one volume,
+ * so a read of adjacent pages has one disk.
  */
 public final class DiskTier implements AutoCloseable {
     /** The answer of {@link Held#holder} for a page that no volume has. */
