@@ -55,6 +55,7 @@ public final class Cluster implements AutoCloseable {
     private final ServingLease lease;
     private final Outbox outbox;
     private final Completeness completeness;
+    private final Frame introduction;
     private final Map<String, List<String>> differing = new ConcurrentHashMap<>();
     private final AtomicLong applied = new AtomicLong();
     private final AtomicLong refusedFrames = new AtomicLong();
@@ -81,6 +82,7 @@ public final class Cluster implements AutoCloseable {
         this.lease = new ServingLease(config.lease(), nanoClock);
         this.outbox = new Outbox(config.lease(), nanoClock);
         this.completeness = new Completeness(config, nanoClock);
+        this.introduction = introduction(config);
         this.tickedAtNanos = nanoClock.getAsLong();
         this.timer = new ScheduledThreadPoolExecutor(1, thread("timer"));
         timer.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
@@ -127,7 +129,7 @@ public final class Cluster implements AutoCloseable {
 
     /** Returns whether what was learnt then may be served now without asking the store. */
     public boolean covers(long learntAtNanos) {
-        return completeness.isCovered() && !wasPaused() && lease.covers(learntAtNanos);
+        return completeness.covers(learntAtNanos) && !wasPaused() && lease.covers(learntAtNanos);
     }
 
     private boolean isHeld() {
@@ -157,9 +159,24 @@ public final class Cluster implements AutoCloseable {
      * @return with whether all have applied it
      */
     public CompletionStage<Boolean> tell(byte[] change) {
+        return tell(change, config.lease());
+    }
+
+    /**
+     * Tells the others a change that counts only where it is applied.
+     *
+     * @param patience how long a member may take
+     * @return completes with whether every member has applied it, and no listed one is missing
+     */
+    public CompletionStage<Boolean> tellAll(byte[] change, Duration patience) {
+        return tell(change, patience)
+                .thenApply(byAll -> byAll && completeness.missing().isEmpty());
+    }
+
+    private CompletionStage<Boolean> tell(byte[] change, Duration patience) {
         // Casts leave in the order of their numbers: otherwise the others would see gaps.
         synchronized (outbox) {
-            Outbox.Entry entry = outbox.next(change);
+            Outbox.Entry entry = outbox.next(change, patience);
             if (entry.hasReceivers()) {
                 sender.execute(() -> send(() -> link.cast(entry.change().bytes())));
             }
@@ -170,12 +187,10 @@ public final class Cluster implements AutoCloseable {
     private void begin(Membership now) {
         membership = now;
         views.incrementAndGet();
-        boolean isLost = completeness.membersAre(now);
+        completeness.membersAre(now);
         outbox.membersAre(now);
         lease.membersAre(now);
-        if (isLost) {
-            restartLater();
-        }
+        restartLater();
         differing.keySet().retainAll(now.others().stream().map(Member::id).toList());
         LOG.info("cluster {}: {} member(s), with {}", config.cluster(), now.others().size() + 1,
                 now.others().isEmpty()
@@ -187,28 +202,35 @@ public final class Cluster implements AutoCloseable {
                     + " cluster.members, every read asks the store", config.cluster(),
                     String.join(", ", missing));
         }
-        timer.execute(() -> {
-            Map<String, String> introduction = new TreeMap<>(config.facts());
-            introduction.put(ADDRESS, Completeness.numeric(config.listen()));
-            now.others().forEach(each -> send(each, new Frame.Introduction(introduction)));
-            ask();
-        });
+        timer.execute(this::ask);
+    }
+
+    private static Frame introduction(ClusterConfig config) {
+        Map<String, String> introduction = new TreeMap<>(config.facts());
+        introduction.put(ADDRESS, Completeness.numeric(config.listen()));
+        return new Frame.Introduction(introduction);
     }
 
     /**
-     * Asks everything again once a store has done what a lost member may have sent it. What the
-     * member knew to be in doubt nobody else knows.
+     * Asks everything again once a store has done what a member may have sent it that has gone.
+     * What others know to be in doubt is not told to whoever joins them.
      */
     private void restartLater() {
         Future<?> _ = timer.schedule(lease::restart, STORE_DOUBT.toNanos(), TimeUnit.NANOSECONDS);
     }
 
-    /** Asks for the lease. A member that leaves asks no more. */
+    /**
+     * Asks for the lease. A member that leaves asks no more. Introduces itself each time, since one
+     * introduction may be lost, or come before the other has this view.
+     */
     private void ask() {
         Membership now = membership;
         if (!isLeaving && !now.others().isEmpty()) {
             Frame question = new Frame.Question(now.id(), nanoClock.getAsLong());
-            now.others().forEach(each -> send(each, question));
+            for (Member each : now.others()) {
+                send(each, introduction);
+                send(each, question);
+            }
         }
     }
 
@@ -263,8 +285,11 @@ public final class Cluster implements AutoCloseable {
         keys.addAll(config.facts().keySet());
         keys.removeIf(key -> String.valueOf(facts.get(key))
                 .equals(String.valueOf(config.facts().get(key))));
-        differing.put(from.id(), List.copyOf(keys));
-        for (String key : keys) {
+        List<String> found = List.copyOf(keys);
+        if (found.equals(differing.put(from.id(), found))) {
+            return;
+        }
+        for (String key : found) {
             LOG.warn("cluster {}: {} has {}: {}, and here it is {}", config.cluster(), from.name(),
                     key, facts.getOrDefault(key, "absent"),
                     config.facts().getOrDefault(key, "absent"));

@@ -21,7 +21,7 @@ import java.util.function.LongSupplier;
  * nobody knows who is missing. So nothing is covered for a while after a member was lost, or while
  * this gateway is alone and has just begun: time enough for two views to find each other. </ul>
  *
- * Any thread. {@link #isCovered} takes no lock.
+ * Any thread. {@link #covers} takes no lock.
  */
 final class Completeness {
     /** Longer than JGroups takes to find and merge another view of the same cluster. */
@@ -60,8 +60,12 @@ final class Completeness {
         return isComplete && nanoClock.getAsLong() - quietUntilNanos >= 0;
     }
 
-    /** Begins another view; returns whether a member has gone that said no farewell. */
-    synchronized boolean membersAre(Membership now) {
+    /** Returns whether that was learnt after the doubt, and may be served now. */
+    boolean covers(long learntAtNanos) {
+        return isCovered() && learntAtNanos - quietUntilNanos > 0;
+    }
+
+    synchronized void membersAre(Membership now) {
         boolean isLost = membership.others()
                 .stream()
                 .anyMatch(each -> !now.others().contains(each) && !leaving.contains(each));
@@ -72,7 +76,6 @@ final class Completeness {
         introduced.keySet().retainAll(now.others());
         leaving.retainAll(now.others());
         isComplete = missing().isEmpty();
-        return isLost;
     }
 
     /**

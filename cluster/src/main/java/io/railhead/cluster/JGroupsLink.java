@@ -87,6 +87,7 @@ public final class JGroupsLink implements Link {
         tcp.setBindAddress(here).setBindPort(config.listen().port()).setPortRange(0);
         tcp.setSockConnTimeout(CONNECT_MILLIS).enableSuspectEvents(true);
         tcp.setLogDiscardMessages(false);
+        tcp.disableDiagnostics();
         if (keys != null) {
             tcp.setSocketFactory(new DefaultSocketFactory(keys.outgoing(), keys.incoming()));
         }

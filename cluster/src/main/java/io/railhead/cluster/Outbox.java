@@ -92,9 +92,14 @@ final class Outbox {
         complete(over);
     }
 
-    /** Numbers a change, which the caller casts at once if there are receivers. */
-    synchronized Entry next(byte[] payload) {
+    /**
+     * Numbers a change, which the caller casts at once if there are receivers.
+     *
+     * @param patience waits longer than the lease for a change that counts only where it is applied
+     */
+    synchronized Entry next(byte[] payload, Duration patience) {
         long now = nanoClock.getAsLong();
+        long wait = Math.max(waitNanos, patience.toNanos());
         Frame.Change change = new Frame.Change(view, ++last, payload);
         if (isEnded) {
             // The others have had the farewell, and wait for nothing of this gateway's.
@@ -103,7 +108,7 @@ final class Outbox {
         casts++;
         Set<Member> awaited = new HashSet<>(others);
         awaited.removeAll(leaving);
-        Pending waiting = new Pending(awaited, fencedUntilNanos, now + waitNanos,
+        Pending waiting = new Pending(awaited, fencedUntilNanos, now + wait,
                 new CompletableFuture<>());
         if (waiting.isOver(now)) {
             waiting.heard.complete(awaited.isEmpty());

@@ -34,15 +34,15 @@ class OutboxTest {
     void nobodyIsWaitedForAlone() {
         Outbox alone = new Outbox(LEASE, clock);
         alone.membersAre(new Membership("alone", List.of()));
-        Outbox.Entry entry = alone.next(CHANGE);
+        Outbox.Entry entry = alone.next(CHANGE, LEASE);
         assertThat(entry.hasReceivers()).isFalse();
         assertThat(isHeard(entry.heard())).isTrue();
     }
 
     @Test
     void aChangeIsHeardWhenAllHaveAcknowledgedIt() {
-        Outbox.Entry first = outbox.next(CHANGE);
-        Outbox.Entry second = outbox.next(CHANGE);
+        Outbox.Entry first = outbox.next(CHANGE, LEASE);
+        Outbox.Entry second = outbox.next(CHANGE, LEASE);
         assertThat(first.change().number()).isEqualTo(1);
         assertThat(second.change().number()).isEqualTo(2);
         acknowledge(B, first);
@@ -57,7 +57,7 @@ class OutboxTest {
 
     @Test
     void withoutAnAcknowledgementItWaitsTheLeaseOutAndNotLonger() {
-        Outbox.Entry entry = outbox.next(CHANGE);
+        Outbox.Entry entry = outbox.next(CHANGE, LEASE);
         acknowledge(B, entry);
         clock.pass(LEASE);
         outbox.tick();
@@ -70,11 +70,11 @@ class OutboxTest {
 
     @Test
     void aMemberThatWasLeftOutMayStillHoldALease() {
-        Outbox.Entry before = outbox.next(CHANGE);
+        Outbox.Entry before = outbox.next(CHANGE, LEASE);
         acknowledge(B, before);
         outbox.membersAre(new Membership("w", List.of(B)));
         assertThat(isHeard(before.heard())).isFalse();
-        Outbox.Entry after = outbox.next(CHANGE);
+        Outbox.Entry after = outbox.next(CHANGE, LEASE);
         assertThat(after.change()).extracting(Frame.Change::view, Frame.Change::number)
                 .containsExactly("w", 1L);
         acknowledge(B, after);
@@ -83,7 +83,7 @@ class OutboxTest {
         outbox.tick();
         assertThat(isHeard(before.heard())).isTrue();
         assertThat(isHeard(after.heard())).isTrue();
-        Outbox.Entry later = outbox.next(CHANGE);
+        Outbox.Entry later = outbox.next(CHANGE, LEASE);
         acknowledge(B, later);
         assertThat(isHeard(later.heard())).isTrue();
     }
@@ -91,32 +91,32 @@ class OutboxTest {
     @Test
     void theLastMemberWaitsForThoseThatWereLeftOut() {
         outbox.membersAre(new Membership("alone", List.of()));
-        Outbox.Entry entry = outbox.next(CHANGE);
+        Outbox.Entry entry = outbox.next(CHANGE, LEASE);
         assertThat(isHeard(entry.heard())).isFalse();
         clock.pass(LEASE.plusMillis(400));
         outbox.tick();
         assertThat(isHeard(entry.heard())).isTrue();
-        assertThat(isHeard(outbox.next(CHANGE).heard())).isTrue();
+        assertThat(isHeard(outbox.next(CHANGE, LEASE).heard())).isTrue();
     }
 
     @Test
     void nobodyWaitsForWhoHasSaidFarewell() {
-        Outbox.Entry entry = outbox.next(CHANGE);
+        Outbox.Entry entry = outbox.next(CHANGE, LEASE);
         acknowledge(B, entry);
         outbox.saidFarewell(C);
         assertThat(isHeard(entry.heard())).isTrue();
-        Outbox.Entry next = outbox.next(CHANGE);
+        Outbox.Entry next = outbox.next(CHANGE, LEASE);
         acknowledge(B, next);
         assertThat(isHeard(next.heard())).isTrue();
         outbox.membersAre(new Membership("w", List.of(B)));
-        Outbox.Entry later = outbox.next(CHANGE);
+        Outbox.Entry later = outbox.next(CHANGE, LEASE);
         acknowledge(B, later);
         assertThat(isHeard(later.heard())).isTrue();
     }
 
     @Test
     void onlyMembersOfTheSameViewAreAnswered() {
-        outbox.next(CHANGE);
+        outbox.next(CHANGE, LEASE);
         assertThat(outbox.lastIn("v", B)).hasValue(1);
         assertThat(outbox.lastIn("w", B)).isEmpty();
         assertThat(outbox.lastIn("v", new Member("3", "d"))).isEmpty();
@@ -124,7 +124,7 @@ class OutboxTest {
 
     @Test
     void itsEndEndsAllWaits() {
-        Outbox.Entry entry = outbox.next(CHANGE);
+        Outbox.Entry entry = outbox.next(CHANGE, LEASE);
         outbox.end();
         assertThat(isHeard(entry.heard())).isTrue();
     }

@@ -5,6 +5,7 @@ import io.railhead.cache.ObjectCache;
 import io.railhead.cache.Peers;
 import io.railhead.cluster.Cluster;
 import io.railhead.cluster.ClusterState;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -14,6 +15,8 @@ import java.util.concurrent.Executor;
  * joined. Any thread.
  */
 public final class ClusterPeers implements Peers, AutoCloseable {
+    /** Less than an operator's call waits for; a member visits all of its pages, and its disks. */
+    private static final Duration EVICTION_PATIENCE = Duration.ofSeconds(8);
     private static final Executor ELSEWHERE = task -> Thread.ofVirtual().start(task);
 
     private final Cluster cluster;
@@ -48,7 +51,7 @@ public final class ClusterPeers implements Peers, AutoCloseable {
 
     @Override
     public CompletionStage<Boolean> tellAll(Change.Eviction eviction) {
-        return cluster.tell(ChangeFormat.bytes(eviction));
+        return cluster.tellAll(ChangeFormat.bytes(eviction), EVICTION_PATIENCE);
     }
 
     public ClusterState state() {
