@@ -128,6 +128,7 @@ final class TierRaceTest {
             steps.add(() -> control.evict(selection) != null);
             steps.add(() -> records.add(control.evictBelow(selection)));
         }
+        steps.add(() -> control.evict(selection) != null);
         run(running, seed, steps);
         for (CompletableFuture<List<String>> each : records) {
             assertThat(each.join()).isEmpty();
@@ -152,6 +153,8 @@ final class TierRaceTest {
                     && control.evictTenant("") != null);
             steps.add(() -> erased.add(control.eraseBelow("")));
         }
+        steps.add(() -> erased.stream().allMatch(CompletableFuture::isDone)
+                && control.evictTenant("") != null);
         run(running, seed, steps);
         for (CompletableFuture<List<String>> each : erased) {
             assertThat(each.join()).isEmpty();

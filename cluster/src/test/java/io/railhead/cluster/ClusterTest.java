@@ -157,6 +157,7 @@ class ClusterTest {
         network.cut(C, B);
         network.view("half", A, B);
         network.view("other", C);
+        await(() -> b.state().view().equals("half") && c.state().view().equals("other"));
         await(() -> a.state().isLeaseHeld() && b.state().isLeaseHeld() && c.state().isLeaseHeld());
         assertThat(b.covers(learnt)).isFalse();
         assertThat(c.covers(learnt)).isFalse();

@@ -43,6 +43,8 @@ final class CacheCalls {
         // Again: between the two a page may have come from disk into memory, or gone the other way.
         evictFromMemory(selection);
         CompletableFuture<List<String>> second = control.evictBelow(selection);
+        // A page that was late on disk may have come into memory before it was evicted there.
+        evictFromMemory(selection);
         requireHeard(selection);
         requireDone(first.thenCombine(second, CacheCalls::both),
                 "Evicted from memory, and not found"
@@ -99,6 +101,7 @@ final class CacheCalls {
         // Again: before the key was gone, pages may have come from disk into memory, and gone back.
         CacheControl.Held _ = control.evictTenant(tenant);
         requireErased(tenant);
+        CacheControl.Held _ = control.evictTenant(tenant);
         return sizes(held);
     }
 
