@@ -286,6 +286,7 @@ final class LowerTier {
      * @return the disks on which the eviction is not recorded, so that a restart could undo it
      */
     CompletableFuture<List<String>> evict(Selection selection) {
+        raiseAll();
         return disk.evict(new EvictedNames(selection.bucket(), selection.name(),
                 switch (selection.kind()) {
                     case KEY -> EvictedNames.Kind.KEY;
@@ -300,7 +301,18 @@ final class LowerTier {
 
     /** Erases all that a tenant has; returns the disks on which it is not erased. */
     CompletableFuture<List<String>> erase(String tenant) {
+        raiseAll();
         return disk.erase(tenant);
+    }
+
+    /**
+     * Keeps every page off the disks that was given up before, and is neither in memory nor queued
+     * at this moment. Pages of others are lost with them; that is rare, and costs a fetch.
+     */
+    private void raiseAll() {
+        for (int i = 0; i < Writes.KEY_STRIPES; i++) {
+            removals.incrementAndGet(i);
+        }
     }
 
     /**
