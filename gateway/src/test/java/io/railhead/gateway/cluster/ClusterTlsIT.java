@@ -23,7 +23,9 @@ class ClusterTlsIT {
             LoopbackAddresses.next());
 
     private TestGateway gateway(FakeStore store, int index, String tls) {
+        // The stranger is on nobody's list, so its absence suspends nothing.
         String members = hosts.stream()
+                .limit(Math.max(2, index + 1))
                 .map(host -> '"' + host + ":7800\"")
                 .collect(Collectors.joining(", ", "[", "]"));
         return TestGateway.over(store.endpoint()).config("""
