@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What a cache tells other gateways, and what it does with what they tell. */
+/** Changes that a cache tells other gateways, and those that it hears of them. */
 final class PeersTest {
     private static final ObjectId ID = id("shared");
 

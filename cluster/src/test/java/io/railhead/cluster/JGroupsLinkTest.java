@@ -27,7 +27,7 @@ class JGroupsLinkTest {
                 new ClusterConfig.Discovery.Fixed(ALL), Duration.ofSeconds(2), Map.of());
     }
 
-    /** What a link has told. */
+    /** The views and frames that a link has told. */
     private static final class Ears implements Link.Ear {
         private final List<Membership> views = new CopyOnWriteArrayList<>();
         private final List<String> frames = new CopyOnWriteArrayList<>();

@@ -66,7 +66,7 @@ final class ThreeGateways implements AutoCloseable {
         }
     }
 
-    /** What each gateway serves. */
+    /** Requires that each gateway serves these bytes. */
     void eachServes(String path, byte[] expected) {
         for (TestClient client : clients) {
             assertThat(client.get(path).body()).as(path).isEqualTo(expected);

@@ -118,7 +118,7 @@ final class RelayTest {
             store.subscriber.get(30, SECONDS).onComplete();
             TestGateway.await(() -> outcome.get() != null);
             for (int i = 0; i < 3; i++) {
-                // What the relay has passed on by now would be sent by these turns of its loop.
+                // These turns of the loop send all that the relay has passed on by now.
                 CompletableFuture<Void> turn = new CompletableFuture<>();
                 vertx.getOrCreateContext().runOnContext(_ -> turn.complete(null));
                 turn.get(30, SECONDS);
