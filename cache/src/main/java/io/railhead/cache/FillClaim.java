@@ -56,6 +56,11 @@ final class FillClaim {
         return tenant;
     }
 
+    /** Returns whether the claim was filled with a page that nobody can retain any more. */
+    boolean isEvicted() {
+        return stack.get() instanceof Settled(Filled(Page page)) && page.isCondemned();
+    }
+
     void whenSettled(Waiter waiter) {
         while (true) {
             switch (stack.get()) {

@@ -171,7 +171,9 @@ final class FillTable {
             String tenant) {
         PageKey key = new PageKey(version, seeker.key().index());
         FillClaim flying = inFlight.get(key);
-        if (flying != null) {
+        // A page may be evicted before its fill has left the table: joining that fill again and
+        // again would spin, and never end on a thread that the fill needs.
+        if (flying != null && !flying.isEvicted()) {
             joins.increment();
             seeker.join(flying, Fetcher.OTHER);
             return null;

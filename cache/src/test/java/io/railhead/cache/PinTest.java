@@ -321,6 +321,7 @@ final class PinTest {
                 worker.get();
             }
         }
+        rig.source.awaitAnswered();
         CacheControl control = rig.cache.control();
         control.pins().forEach(pin -> control.unpin(pin.selection()));
         assertThat(control.pinnedBytes()).isZero();

@@ -455,7 +455,8 @@ public final class Page implements SlotUse {
         throw new IllegalStateException("page released below zero");
     }
 
-    private boolean isCondemned() {
+    /** Returns whether the page was evicted, or its fill failed: nobody can retain it any more. */
+    public boolean isCondemned() {
         State now = state;
         return now == State.EVICTED || now == State.FAILED;
     }
