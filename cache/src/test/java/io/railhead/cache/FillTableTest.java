@@ -52,6 +52,7 @@ class FillTableTest {
     void aFillWhosePageIsGoneBeforeItsEndIsNotJoined() {
         filled(claim()).condemn();
         FillClaim second = claim();
-        table.failed(second, null, new FillException(FillException.Reason.BACKEND_FAILED, "", null));
+        table.failed(second, null,
+                new FillException(FillException.Reason.BACKEND_FAILED, "", null));
     }
 }

@@ -38,6 +38,7 @@ final class UnlockedHitsTest {
                 rig.cache.learn(new ObjectMetadata(version, Map.of(), System.nanoTime(),
                         rig.cache.writes().epoch(version.object())));
                 rig.readAll(version).awaitBytes();
+                rig.source.awaitAnswered();
                 waits.add(threads.submit(() -> hit(rig.cache, version)));
             }
             for (Future<Long> each : waits) {
