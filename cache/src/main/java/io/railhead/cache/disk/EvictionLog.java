@@ -36,6 +36,7 @@ final class EvictionLog {
     private final LinkedBlockingQueue<Pending> queue = new LinkedBlockingQueue<>();
     /** True while the list on disk lacks evictions, or has some that were replaced. */
     private volatile boolean stale;
+    private volatile boolean ended;
 
     record Pending(Tombstone tombstone, CompletableFuture<Boolean> done) {}
 
@@ -61,7 +62,23 @@ final class EvictionLog {
         }
         Pending pending = new Pending(volume.evict(names), new CompletableFuture<>());
         queue.add(pending);
+        // Checked last: the end before it has not seen the eviction, perhaps.
+        if (ended) {
+            refuse();
+        }
         return pending.done();
+    }
+
+    /** Answers evictions that were not written, once the thread has ended or given up. */
+    void ended() {
+        ended = true;
+        refuse();
+    }
+
+    private void refuse() {
+        for (Pending each = queue.poll(); each != null; each = queue.poll()) {
+            each.done().complete(false);
+        }
     }
 
     /** Evicts everything from a volume that is not written yet. */

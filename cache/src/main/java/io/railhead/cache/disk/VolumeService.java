@@ -221,6 +221,7 @@ final class VolumeService implements AutoCloseable {
             }
         }
         writes.ended();
+        evictions.ended();
         if (running.get() == 0) {
             writes.free();
             volume.close();

@@ -331,6 +331,14 @@ final class EvictionTest {
         assertThat(TierRig.read(again, 2, VolumeRig.PAGE)).isNotNull();
     }
 
+    @Test
+    void anEvictionThatIsTooLateIsAnsweredWithNo() {
+        TierRig rig = new TierRig(leaks, 0, "a");
+        DiskTier tier = rig.open();
+        tier.close();
+        assertThat(tier.evict(key(1))).isCompletedWithValue(List.of("a"));
+    }
+
     private static EvictedNames key(int number) {
         return new EvictedNames("bucket", "key-" + number, Kind.KEY);
     }
