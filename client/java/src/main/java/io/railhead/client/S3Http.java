@@ -29,6 +29,8 @@ final class S3Http implements AutoCloseable {
     private final ClientConfig config;
     private final SdkHttpClient http;
     private final AwsV4HttpSigner signer = AwsV4HttpSigner.create();
+    /** True once the endpoint has answered: a connection lost later says nothing of its scheme. */
+    private volatile boolean answered;
 
     S3Http(ClientConfig config) {
         this(config, null);
@@ -101,9 +103,11 @@ final class S3Http implements AutoCloseable {
                 .request(signed.request().request());
         signed.request().payload().ifPresent(execute::contentStreamProvider);
         try {
-            return new HttpAnswer(http.prepareRequest(execute.build()).call());
+            HttpAnswer answer = new HttpAnswer(http.prepareRequest(execute.build()).call());
+            answered = true;
+            return answer;
         } catch (IOException e) {
-            String fault = OtherScheme.findFault(config.endpoint(), e);
+            String fault = answered ? null : OtherScheme.findFault(config.endpoint(), e);
             throw fault == null
                     ? FutureFailures.named(config.endpoint(), e)
                     : (IOException) new ConnectException(fault).initCause(e);

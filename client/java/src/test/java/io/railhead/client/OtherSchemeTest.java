@@ -10,6 +10,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
@@ -33,6 +34,44 @@ class OtherSchemeTest {
                         .isInstanceOf(ConnectException.class)
                         .hasMessage(endpoint + " speaks no TLS: use http://127.0.0.1:"
                                 + plain.getLocalPort());
+            }
+        }
+    }
+
+    /** The question would cost each retry two seconds where the port hangs. */
+    @Test
+    void aPortThatHasAnsweredIsNotAskedForItsScheme() throws IOException {
+        AtomicInteger connections = new AtomicInteger();
+        try (ServerSocket plain = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
+            Thread.ofVirtual().start(() -> answerOnce(plain, connections));
+            ClientConfig config = ClientConfig.of(
+                    URI.create("http://127.0.0.1:" + plain.getLocalPort()), "us-east-1",
+                    StaticCredentialsProvider.create(AwsBasicCredentials.create("AK", "SK")));
+            try (S3Http http = new S3Http(config)) {
+                Call call = Call.to(SdkHttpMethod.GET, new ObjectName("b", "k"));
+                http.send(http.sign(call)).close();
+                int before = connections.get();
+                assertThatThrownBy(() -> http.send(http.sign(call)))
+                        .isInstanceOf(IOException.class);
+                // The JDK itself sends a GET twice.
+                assertThat(connections.get() - before).isBetween(1, 2);
+            }
+        }
+    }
+
+    private static void answerOnce(ServerSocket plain, AtomicInteger connections) {
+        while (!plain.isClosed()) {
+            try (Socket socket = plain.accept()) {
+                if (connections.getAndIncrement() == 0) {
+                    int _ = socket.getInputStream().read();
+                    socket.getOutputStream()
+                            .write(("HTTP/1.1 200 OK\r\nConnection: close\r\n"
+                                    + "Content-Length: 0\r\n\r\n").getBytes(US_ASCII));
+                } else {
+                    int _ = socket.getInputStream().read(new byte[4096]);
+                }
+            } catch (IOException _) {
+                // The test is over, or the client left.
             }
         }
     }
