@@ -20,18 +20,22 @@ final class HttpParts implements PartTransport {
     private final Executor blocking;
     private final Semaphore turns;
     private volatile boolean closed;
+    private final long singlePutBytes;
     private final ObjectHeads heads;
     private final PathCounters pathCounters;
     private final ConcurrentLinkedQueue<ByteBuffer> idle = new ConcurrentLinkedQueue<>();
 
     /**
+     * @param partBytes the most bytes of one read
+     * @param singlePutBytes the largest object that is stored by one request
      * @param blocking runs calls that must not block their caller
      * @param streams the number of such calls at a time
      */
-    HttpParts(S3Http http, int partBytes, Executor blocking, int streams,
+    HttpParts(S3Http http, int partBytes, long singlePutBytes, Executor blocking, int streams,
             PathCounters pathCounters) {
         this.http = http;
         this.partBytes = partBytes;
+        this.singlePutBytes = singlePutBytes;
         this.blocking = blocking;
         this.turns = new Semaphore(streams, true);
         this.heads = new ObjectHeads(http);
@@ -160,7 +164,7 @@ final class HttpParts implements PartTransport {
 
     @Override
     public long storeLimit() {
-        return ObjectWriter.SINGLE_PUT_BYTES;
+        return singlePutBytes;
     }
 
     @Override

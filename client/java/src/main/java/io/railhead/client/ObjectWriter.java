@@ -20,8 +20,6 @@ import java.util.concurrent.Callable;
  * completed or aborted.
  */
 final class ObjectWriter {
-    static final long SINGLE_PUT_BYTES = 64L << 20;
-
     private final S3Http http;
     private final Uploads uploads;
     private final PartTransport transport;

@@ -20,7 +20,6 @@ import java.util.function.Consumer;
  */
 public final class RailheadClient implements AutoCloseable {
     private static final int READ_PART_BYTES = 8 << 20;
-    private static final long WRITE_PART_BYTES = 16L << 20;
     private static final int LIST_PAGE = 1000;
 
     private final S3Http http;
@@ -35,18 +34,23 @@ public final class RailheadClient implements AutoCloseable {
     private final ObjectWriter writer;
 
     RailheadClient(ClientConfig config, FabricConnector fabricConnector) {
+        this(config, fabricConnector, UploadSizes.DEFAULT);
+    }
+
+    RailheadClient(ClientConfig config, FabricConnector fabricConnector, UploadSizes sizes) {
         http = new S3Http(config);
         streams = new Streams(config.streams());
         pathCounters = new PathCounters(config.via(), config.fallback());
-        transport = transport(config, fabricConnector);
+        transport = transport(config, fabricConnector, sizes.singlePutBytes());
         reader = new ObjectReader(transport, streams, READ_PART_BYTES);
         download = new FileDownload(reader,
                 new ObjectReader(transport, new Streams(1), READ_PART_BYTES), transport);
-        writer = new ObjectWriter(http, transport, streams, WRITE_PART_BYTES);
+        writer = new ObjectWriter(http, transport, streams, sizes.partBytes());
     }
 
-    private PartTransport transport(ClientConfig config, FabricConnector fabricConnector) {
-        HttpParts overHttp = new HttpParts(http, READ_PART_BYTES, blocking,
+    private PartTransport transport(ClientConfig config, FabricConnector fabricConnector,
+            long singlePutBytes) {
+        HttpParts overHttp = new HttpParts(http, READ_PART_BYTES, singlePutBytes, blocking,
                 config.streams(), pathCounters);
         if (config.via() == Via.HTTP) {
             return overHttp;

@@ -162,7 +162,7 @@ class SignalTest {
     @CsvSource({"TERM, put", "INT, put", "TERM, stream"})
     void anUploadOfPartsIsAborted(String signal, String what) throws Exception {
         Path file = Files.write(folder.resolve("file"),
-                new byte[(int) ObjectWriter.SINGLE_PUT_BYTES + 1]);
+                new byte[(int) UploadSizes.DEFAULT.singlePutBytes() + 1]);
 
         endInTheMiddle(what, file, signal);
 
