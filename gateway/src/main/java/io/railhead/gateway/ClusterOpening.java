@@ -11,11 +11,15 @@ import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.ListenAddress;
 import io.vertx.core.Vertx;
 import io.vertx.core.net.ServerSSLOptions;
+import java.net.DatagramSocket;
 import java.net.InetAddress;
+import java.net.SocketException;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.TrustManager;
@@ -31,6 +35,8 @@ final class ClusterOpening {
      * write waits for it.
      */
     static final Duration LEASE = Duration.ofSeconds(2);
+    /** An address for documents alone (RFC 5737), so that only the default route leads to it. */
+    private static final String DOCUMENTATION = "192.0.2.1";
     /** The version of the rule by which members share objects out: there is none yet. */
     private static final String PLACEMENT = "0";
 
@@ -61,22 +67,40 @@ final class ClusterOpening {
         return new ClusterPeers(new Cluster(member, link, environment.nanoClock()));
     }
 
-    /** Returns the one address that others connect to; any stands for that of this host's name. */
-    private static ClusterConfig.Address here(ListenAddress listen) {
+    /**
+     * Returns the one address that others connect to. Any stands for that of this host's name, or
+     * else, as on many hosts whose own name is a loopback address, for that of the default route.
+     */
+    static ClusterConfig.Address here(ListenAddress listen) {
         if (!listen.isAny()) {
             return address(listen);
         }
+        InetAddress own = reachable(InetAddress::getLocalHost)
+                .or(() -> reachable(ClusterOpening::ofTheDefaultRoute))
+                .orElseThrow(() -> new IllegalArgumentException("cluster.listen: " + listen
+                        + " stands for the address of this host's name, or of its default route,"
+                        + " and there is none that others could connect to; write the address"));
+        return new ClusterConfig.Address(own.getHostAddress(), listen.port());
+    }
+
+    private static Optional<InetAddress> reachable(Callable<InetAddress> way) {
         try {
-            InetAddress own = InetAddress.getLocalHost();
-            if (!own.isLoopbackAddress()) {
-                return new ClusterConfig.Address(own.getHostAddress(), listen.port());
-            }
-        } catch (UnknownHostException e) {
-            LOG.debug("no address of this host's name", e);
+            InetAddress own = way.call();
+            return own.isLoopbackAddress() || own.isAnyLocalAddress()
+                    ? Optional.empty()
+                    : Optional.of(own);
+        } catch (Exception e) {
+            LOG.debug("an address of this host cannot be found", e);
+            return Optional.empty();
         }
-        throw new IllegalArgumentException("cluster.listen: " + listen + " stands for the address"
-                + " of this host's name, and there is none that others could connect to; write"
-                + " the address");
+    }
+
+    /** Asks the kernel which address it would send from. Nothing is sent. */
+    private static InetAddress ofTheDefaultRoute() throws SocketException, UnknownHostException {
+        try (DatagramSocket socket = new DatagramSocket()) {
+            socket.connect(InetAddress.getByName(DOCUMENTATION), 9);
+            return socket.getLocalAddress();
+        }
     }
 
     private static ClusterConfig.Address address(ListenAddress address) {
