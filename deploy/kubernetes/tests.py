@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 from pathlib import Path
@@ -331,6 +332,54 @@ def rolling_restart(place):
         place.kubectl("rollout", "restart", f"statefulset/{WORKLOAD}")
         place.kubectl("rollout", "status", f"statefulset/{WORKLOAD}", "--timeout=120s")
         require(not set(before) & set(place.identities()), "not all were restarted")
+
+
+@test
+def one_cache(place):
+    """
+    Three gateways are one cluster: each sees what was written through another, under `immutable`, also once one of them was
+    replaced.
+    """
+    members(place, "members")
+    one = ["--set", "replicas=3,cluster.enabled=true,cluster.existingSecret=members",
+           "--set", f"config.rules[0].bucket={BUCKET},config.rules[0].freshness=immutable"]
+    place.install("laptop", *one)
+    await_true(lambda: sizes(place) == [3, 3, 3], "three members, as each sees it", 60)
+    place.figures["written_and_read"] = written_and_read(place, 20)
+    place.kubectl("delete", "pod", f"{WORKLOAD}-1", "--wait=true", "--timeout=90s")
+    place.kubectl("wait", "pod", f"{WORKLOAD}-1", "--for=condition=Ready", "--timeout=120s")
+    await_true(lambda: sizes(place) == [3, 3, 3], "three members again", 60)
+    written_and_read(place, 5)
+
+
+def members(place, secret):
+    """Makes the Secret by which gateways prove themselves to each other, with an authority of its own."""
+    folder = Path(tempfile.mkdtemp(prefix="members-", dir=place.cluster.folder))
+    new = ["openssl", "req", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+    out([*new, "-x509", "-subj", "/CN=members", "-out", folder / "ca.crt", "-keyout", folder / "ca.key"])
+    out([*new, "-subj", "/CN=gateway", "-out", folder / "csr", "-keyout", folder / "tls.key"])
+    out(["openssl", "x509", "-req", "-in", folder / "csr", "-CA", folder / "ca.crt", "-CAkey", folder / "ca.key", "-CAcreateserial",
+         "-days", "2", "-out", folder / "tls.crt"])
+    place.secret(secret, **{name.replace(".", "__"): (folder / name).read_text() for name in ("tls.crt", "tls.key", "ca.crt")})
+
+
+def sizes(place):
+    """How many members each gateway sees."""
+    found = []
+    for pod in sorted(place.pods(), key=lambda each: each["metadata"]["name"]):
+        text = on_node(place, f"__import__('urllib.request').request.urlopen('http://{pod['status']['podIP']}:9901/metrics').read().decode()")
+        found.append(int(float(re.search(r"^railhead_cluster_members (\S+)", text, re.MULTILINE)[1])))
+    return found
+
+
+def written_and_read(place, rounds):
+    """Writes through one gateway and reads at once through each; the number of reads, each of which was of the new bytes."""
+    addresses = [pod["status"]["podIP"] for pod in place.pods()]
+    says = on_node(place, f"""(lambda cs: [cs[(n + k) % len(cs)].request('GET', '/{BUCKET}/one-cache')[1].decode() == str(n)
+        for n in range({rounds}) if cs[n % len(cs)].request('PUT', '/{BUCKET}/one-cache', str(n).encode())[0] == 200
+        for k in range(len(cs))])([S3(f'http://{{a}}:9000', {STORE_KEYS!r}) for a in {addresses!r}])""")
+    require(len(says) == rounds * len(addresses) and all(says), f"{says.count(False)} of {len(says)} reads were not of the new bytes")
+    return len(says)
 
 
 @test

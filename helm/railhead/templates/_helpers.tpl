@@ -151,6 +151,11 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
 {{- end -}}
 {{- end -}}
 
+{{/* By which the gateways of a cluster prove themselves to each other. */}}
+{{- define "railhead.membersSecret" -}}
+{{- .Values.cluster.existingSecret | default (printf "%s-members" (include "railhead.fullname" .)) -}}
+{{- end -}}
+
 {{- define "railhead.authentication" -}}
 {{- dig "authentication" "verify" (.Values.config.gateway | default dict) -}}
 {{- end -}}
@@ -240,6 +245,16 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
       "gateway" $gateway
       "cache" $cache
       "rdma" $rdma -}}
+{{- if .Values.cluster.enabled -}}
+{{- $_ := set $own "cluster" (dict
+      "name" (printf "%s/%s" .Release.Namespace (include "railhead.fullname" .))
+      "listen" "0.0.0.0:7800"
+      "dns" (printf "%s-headless.%s.svc" (include "railhead.fullname" .) .Release.Namespace)
+      "tls" (dict
+        "certificate" "/etc/railhead-members-tls/tls.crt"
+        "key" "/etc/railhead-members-tls/tls.key"
+        "client_ca" "/etc/railhead-members-tls/ca.crt")) -}}
+{{- end -}}
 {{- with .Values.adminTls -}}
 {{- if .existingSecret -}}
 {{- $tls := dict "certificate" "/etc/railhead-admin-tls/tls.crt" "key" "/etc/railhead-admin-tls/tls.key" -}}
@@ -361,7 +376,21 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
 {{- if and (eq .Values.kind "DaemonSet") (ne (int .Values.replicas) 1) -}}
 {{- fail "replicas: a DaemonSet has one pod on each node; leave it at 1" -}}
 {{- end -}}
+{{- with .Values.cluster -}}
+{{- if and .enabled (not .existingSecret) (not .certManager.enabled) -}}
+{{- fail "cluster: gateways prove themselves to each other; give existingSecret, a Secret with tls.crt, tls.key and ca.crt, or certManager" -}}
+{{- end -}}
+{{- if and .existingSecret .certManager.enabled -}}
+{{- fail "cluster: give existingSecret or certManager, not both" -}}
+{{- end -}}
+{{- if and (not .enabled) (or .existingSecret .certManager.enabled) -}}
+{{- fail "cluster.enabled: is false, so its certificate would be of no use; set it, or take the certificate away" -}}
+{{- end -}}
+{{- end -}}
 {{- $sole := dig "sole" false $gateway -}}
+{{- if and $sole .Values.cluster.enabled -}}
+{{- fail "config.gateway.sole: cannot be true with cluster.enabled, since each gateway of a cluster writes" -}}
+{{- end -}}
 {{- if and $sole $several -}}
 {{- fail "config.gateway.sole: several gateways are caches of their own, so none is the only one that writes; set replicas: 1 and kind: StatefulSet" -}}
 {{- end -}}

@@ -137,6 +137,10 @@ spec:
           containerPort: 9000
         - name: health
           containerPort: 9901
+        {{- if .Values.cluster.enabled }}
+        - name: cluster
+          containerPort: 7800
+        {{- end }}
       startupProbe:
         httpGet: {path: /livez, port: health{{ include "railhead.healthScheme" . }}}
         periodSeconds: 2
@@ -187,6 +191,11 @@ spec:
         {{- if include "railhead.tlsSecret" . }}
         - name: tls
           mountPath: /etc/railhead-tls
+          readOnly: true
+        {{- end }}
+        {{- if .Values.cluster.enabled }}
+        - name: members-tls
+          mountPath: /etc/railhead-members-tls
           readOnly: true
         {{- end }}
         {{- if include "railhead.asksCluster" . }}
@@ -254,6 +263,10 @@ spec:
           {{- end }}
     {{- with include "railhead.tlsSecret" . }}
     {{- include "railhead.tlsVolume" (dict "name" "tls" "secret" . "ca" $.Values.tls.clientCaSecret "caFile" "client-ca.crt") | nindent 4 }}
+    {{- end }}
+    {{- if .Values.cluster.enabled }}
+    {{- $secret := include "railhead.membersSecret" . }}
+    {{- include "railhead.tlsVolume" (dict "name" "members-tls" "secret" $secret "ca" $secret "caFile" "ca.crt") | nindent 4 }}
     {{- end }}
     {{- with .Values.healthTls }}
     {{- if .existingSecret }}

@@ -216,7 +216,8 @@ class ChartTest {
         String yaml = data.path("railhead.yaml").asText();
         for (String at : List.of("/etc/railhead-tls", "/etc/railhead-health-tls",
                 "/etc/railhead-admin-tls", "/etc/railhead-audit-tls", "/etc/railhead-cluster",
-                "/etc/railhead", "/etc/store-ca", "/run/railhead", "/var/lib/railhead")) {
+                "/etc/railhead-members-tls", "/etc/railhead", "/etc/store-ca", "/run/railhead",
+                "/var/lib/railhead")) {
             yaml = yaml.replace(at + "/", folder + "/");
         }
         for (int disk = 0; disk < 2; disk++) {
@@ -455,6 +456,12 @@ class ChartTest {
             disk         | config: {cache: {disk: {paths: [/x]}}, backends: {s: {endpoints: ["http://s"]}}} | config.cache.disk.paths: the chart sets it
             disk         | config: {cache: {disk: {writes_per_day: lots}}, backends: {s: {endpoints: ["http://s"]}}} | writes_per_day
             pass-through | policy: {Version: "2012-10-17"}                              | policy: cannot be held
+            laptop       | cluster: {enabled: true}                                     | give existingSecret, a Secret with tls.crt
+            laptop       | cluster: {existingSecret: members}                           | cluster.enabled: is false
+            cluster      | cluster: {enabled: true, existingSecret: a, certManager: {enabled: true}} | not both
+            cluster      | replicas: two                                                | replicas
+            cluster      | config: {cluster: {name: a}, backends: {s: {endpoints: ["http://s"]}}} | cluster
+            cluster      | config: {gateway: {sole: true}, backends: {s: {endpoints: ["http://s"]}}} | config.gateway.sole
             """)
     void whatIsUnsafeOrMisspeltIsRefusedWithItsName(String example, String values, String message)
             throws IOException {
@@ -646,6 +653,38 @@ class ChartTest {
                 .healthTls()).isNotNull();
         assertThatThrownBy(with("rack-roce", "adminTls: {clientCaSecret: x}\n")::render)
                 .hasMessageContaining("adminTls.clientCaSecret: needs a certificate");
+    }
+
+    @Test
+    void theGatewaysOfAClusterMeetByTheHeadlessServiceAndLetNobodyElseIn() throws Exception {
+        Chart chart = Chart.of("cluster");
+        var cluster = ConfigLoader.load(mounted(folder, chart.document("ConfigMap").path("data")))
+                .cluster();
+        assertThat(cluster).isNotNull();
+        JsonNode headless = chart.documents()
+                .stream()
+                .filter(each -> (each.at("/metadata/name").asText() + ".storage.svc")
+                        .equals(cluster.dns()))
+                .findFirst()
+                .orElseThrow();
+        assertThat(headless.at("/spec/publishNotReadyAddresses").asBoolean()).isTrue();
+        assertThat(chart.pod().path("volumes").toString()).contains("rack1-members");
+        JsonNode rule = chart.document("NetworkPolicy").at("/spec/ingress/2");
+        assertThat(rule.at("/ports/0/port").asText()).isEqualTo("cluster");
+        assertThat(rule.at("/from/0/podSelector/matchLabels"))
+                .isEqualTo(headless.at("/spec/selector"));
+        assertThat(Chart.of("laptop").document("ConfigMap").at("/data/railhead.yaml").asText())
+                .doesNotContain("cluster:");
+    }
+
+    @Test
+    void certManagerWritesTheGatewaysCertificate() throws IOException {
+        Chart chart = with("cluster", "cluster: {enabled: true, certManager: {enabled: true,"
+                + " issuerRef: {name: members-ca}}}\n");
+        JsonNode spec = chart.document("Certificate").path("spec");
+        assertThat(spec.at("/issuerRef/name").asText()).isEqualTo("members-ca");
+        assertThat(chart.pod().path("volumes").toString())
+                .contains(spec.path("secretName").asText());
     }
 
     @Test
