@@ -69,6 +69,7 @@ class DictStore:
     def _list(self, request: Request, bucket: str, query: str) -> None:
         found = re.search(r"(?:^|&)prefix=([^&]*)", query)
         start = f"{bucket.rstrip('/')}/{unquote(found[1]) if found else ''}"
-        held = "".join(f"<Contents><Key>{name[len(bucket.rstrip('/')) + 1:]}</Key><Size>1</Size><ETag>e</ETag></Contents>"
+        held = "".join(f"<Contents><Key>{name[len(bucket.rstrip('/')) + 1:]}</Key><Size>1</Size><ETag>e</ETag>"
+                       "<LastModified>2022-10-12T17:50:00.000Z</LastModified></Contents>"
                        for name in sorted(self.objects) if name.startswith(start))
         request.answer(body=f"<ListBucketResult><IsTruncated>false</IsTruncated>{held}</ListBucketResult>".encode())
