@@ -1,4 +1,4 @@
-"""Which of a rank's items make an object's bytes one after the other, and in which parts they are sent."""
+"""Order of a rank's items in its object, and the parts in which they are sent."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def lay_out(sizes: Iterable[tuple[Any, int]], step: int) -> list[Section]:
 
 
 def part_bytes(nbytes: int, step: int) -> int:
-    """Of parts of one size, each of `step` bytes at least, but for the last, which lacks less than there are parts."""
+    """Size of all parts but the last: `step` bytes at least. The last one lacks fewer bytes than there are parts."""
     return -(-nbytes // max(1, nbytes // step))
 
 

@@ -63,7 +63,7 @@ class _Place:
 
 
 class _Folder:
-    """Where a checkpoint is, and the client that goes there. Shared by both directions. Threads: as torch calls them, one."""
+    """Place of a checkpoint, and the client that goes there, for both directions. Threads: one, as torch calls them."""
 
     def __init__(self, url: str | os.PathLike[str] = "", *, client: Client | None = None) -> None:
         super().__init__()
@@ -72,7 +72,7 @@ class _Folder:
         self.reset(url)
 
     def reset(self, checkpoint_id: str | os.PathLike[str] | None = None) -> None:
-        """Of torch's interface. The id is a URL, s3://BUCKET/PREFIX, in place of the constructor's."""
+        """Takes another checkpoint's URL, s3://BUCKET/PREFIX, in place of the constructor's."""
         if checkpoint_id:
             self._url = str(checkpoint_id).rstrip("/") + "/"
             split(self._url, with_key=False)
@@ -266,7 +266,7 @@ class RailheadReader(_Folder, StorageReader):
     @staticmethod
     def _into_tensor(client: Client, item: Any, place: _Place, planner: LoadPlanner,
                      done: list[Callable[[], object]]) -> tuple[Any, int]:
-        """Where the item's rows are read to, as bytes, and where they begin in the object."""
+        """Memory for the item's rows, as bytes, and their first byte in the object."""
         target = planner.resolve_tensor(item).detach()
         if target.size() != item.lengths:
             raise ValueError(f"{item.dest_index.fqn} has the shape {list(target.size())}, and {list(item.lengths)} is to be read")

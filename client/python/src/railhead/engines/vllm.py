@@ -61,7 +61,7 @@ class _Lookup(AsyncLookupManager):
 
 
 class _Done(NamedTuple):
-    """Of a job's chunks: which are where they should be, how many were moved, and the seconds that it took."""
+    """Result of a job: the chunks that are where they should be, how many were moved, and the seconds that it took."""
 
     flags: list[bool]
     moved: int
@@ -70,8 +70,8 @@ class _Done(NamedTuple):
 
 class RailheadTier(SecondaryTierManager):
     """
-    Of a tier's configuration: `url`, s3://BUCKET/PREFIX, vLLM's own `locality` and `backpressure`, and what the client takes of
-    `endpoint`, `fabric`, `region` and `profile`. The CPU tier's memory is registered once. A chunk is one object.
+    Tier whose configuration is `url`, s3://BUCKET/PREFIX, vLLM's own `locality` and `backpressure`, and the client's `endpoint`,
+    `fabric`, `region` and `profile`. The CPU tier's memory is registered once. A chunk is one object.
 
     Threads: the scheduler's alone, as vLLM calls a tier. Transfers run on `threads` others.
     """
