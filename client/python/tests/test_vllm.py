@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import enum
 import importlib
+import signal
 import sys
 import types
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import pytest
-from conftest import KEYS, ScriptedStore, content
+from conftest import KEYS, Rack, ScriptedStore, content, environment_of
 from dict_store import DictStore
 
 CHUNK = 4096
@@ -255,6 +256,32 @@ def test_a_job_of_a_closed_client_fails(tier: Any) -> None:
     tier.submit_load(Job(1, keys(2), [0, 1], is_promotion=True))
     assert not finished(tier)[1].success
     assert tier.get_stats().counters == {("vllm:kv_offload_railhead_errors", ("ValueError",)): 1}
+
+
+def test_a_gateway_that_is_killed_in_the_midst_fails_the_jobs(module: Any, kv_rack: Rack, arena: Arena,
+                                                              monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in environment_of(kv_rack).items():
+        monkeypatch.setenv(name, value)
+    tier = module.RailheadTier(Spec(), arena.view(), "RailheadTier", url="s3://kv-a/killed/", fabric="loopback")
+    names = keys(3)
+    tier.submit_store(Job(1, names, [0, 1, 2], is_promotion=False))
+    assert finished(tier)[1].success
+    kv_rack.gateway.send_signal(signal.SIGSTOP)  # so that jobs are under way when it ends
+    tier.submit_load(Job(2, names, [4, 5, 6], is_promotion=True))
+    tier.submit_store(Job(3, keys(5)[3:], [7, 8], is_promotion=False))
+    assert tier.get_finished_jobs() == []
+    kv_rack.gateway.kill()
+    kv_rack.gateway.wait()
+    done = finished(tier)
+    assert [(done[job].success, done[job].successful_keys) for job in (2, 3)] == [(False, None)] * 2
+    assert sum(tier.get_stats().counters.values()) >= 2
+    kv_rack.start_gateway_again()
+    tier.submit_store(Job(4, names, [0, 1, 2], is_promotion=False))
+    tier.drain_jobs()
+    tier.submit_load(Job(5, names, [4, 5, 6], is_promotion=True))
+    assert finished(tier)[5].success
+    assert [arena.chunk(at) for at in (4, 5, 6)] == [arena.chunk(at) for at in (0, 1, 2)]
+    tier.shutdown()
 
 
 def test_the_cpu_tier_is_registered_once(tier: Any, arena: Arena) -> None:
