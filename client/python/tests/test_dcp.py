@@ -98,6 +98,20 @@ def test_the_id_of_a_checkpoint_names_its_url(kept: railhead.Client, store: Dict
         RailheadWriter("/tmp/x")
 
 
+def test_a_save_goes_on_in_the_background(kept: railhead.Client, store: DictStore, tmp_path: Path,
+                                          monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLOO_SOCKET_IFNAME", "lo")
+    torch.distributed.init_process_group("gloo", init_method=f"file://{tmp_path}/rendezvous", rank=0, world_size=1)
+    try:
+        there = torch.arange(10)
+        done = dcp.async_save({"a": there}, storage_writer=RailheadWriter("s3://ckpt/async", client=kept))
+        there.zero_()
+        done.result(60)
+        assert load(kept, "s3://ckpt/async", {"a": torch.zeros(10, dtype=torch.int64)})["a"].tolist() == list(range(10))
+    finally:
+        torch.distributed.destroy_process_group()
+
+
 def test_a_rank_that_has_nothing_writes_no_object(kept: railhead.Client, scripted: ScriptedStore, store: DictStore) -> None:
     save(kept, "s3://ckpt/nothing", {})
     load(kept, "s3://ckpt/nothing", {})
@@ -110,6 +124,13 @@ def test_the_metadata_is_written_last(kept: railhead.Client, scripted: ScriptedS
     save(kept, "s3://ckpt/last", {"a": torch.arange(10)})
     assert scripted.came("PUT")[-1] == "PUT /ckpt/last/.metadata"
     assert len(scripted.came("PUT")) == 2
+
+
+def test_a_rank_that_cannot_write_fails_the_save(kept: railhead.Client, store: DictStore) -> None:
+    store.broken_names = (".railhead",)
+    with pytest.raises(CheckpointException, match="AccessDenied"):
+        save(kept, "s3://ckpt/broken", {"a": torch.arange(10)})
+    assert store.objects == {}
 
 
 def test_what_was_not_finished_is_no_checkpoint(kept: railhead.Client, store: DictStore) -> None:
