@@ -2,6 +2,7 @@
 
 Each rank's part is a safetensors file of its own. It is written from memory by put_from, in parts where it is large, and read
 by load_safetensors: the header first, then all tensors straight into their storage, many requests at a time.
+Where torch has it, torch.distributed.checkpoint does the same by RailheadWriter and RailheadReader, from and into the tensors.
 Plain S3 uploads and downloads by boto3's transfer manager (parts of 8 MiB, ten at a time), and parses.
 """
 
@@ -28,7 +29,8 @@ LAYERS = 8  # of each rank's part, a matrix and a bias each
 
 State = dict[str, torch.Tensor]
 Write = Callable[[str, bytes], None]
-Load = Callable[[str], State]
+Load = Callable[["Shard"], State]
+BY_DCP = "railhead, torch.distributed.checkpoint"
 
 
 @dataclass(frozen=True)
@@ -72,15 +74,60 @@ def save(site: Site, shards: list[Shard], write: Write) -> Way:
 def restore(shards: list[Shard], load: Load) -> Way:
     def way(watch: Stopwatch) -> int:
         for shard in shards:
-            state = load(shard.name)
+            state = load(shard)
             with watch.aside():
-                right = state.keys() == shard.state.keys() and all(
-                    torch.equal(state[name], tensor) for name, tensor in shard.state.items())
-                check(right, shard.name)
+                check_same(state, shard)
             del state  # as large as the next one
         return sum(len(shard.file) for shard in shards)
 
     return way
+
+
+def has_dcp() -> bool:
+    """Looks for torch's checkpoints: Debian's torch may be too old."""
+    try:
+        from torch.distributed.checkpoint import StorageWriter  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def save_dcp(site: Site, shards: list[Shard]) -> Way:
+    """Writes each rank's part as a checkpoint of its own here: one process has all of them."""
+
+    def way(watch: Stopwatch) -> int:
+        folder = f"step-{next(STEPS):06d}"
+        for shard in shards:
+            write_dcp(site, shard, f"{folder}/{shard.name}")
+        with watch.aside():
+            for shard in shards:
+                check_same(load_dcp(site, shard, f"{folder}/{shard.name}"), shard)
+            site.delete(each.url.removeprefix(site.url("")) for each in site.client.list(site.url(f"{folder}/")))
+        return sum(len(shard.file) for shard in shards)
+
+    return way
+
+
+def write_dcp(site: Site, shard: Shard, name: str) -> None:
+    import torch.distributed.checkpoint as dcp
+    from railhead.engines.dcp import RailheadWriter
+
+    dcp.save(shard.state, storage_writer=RailheadWriter(site.url(name), client=site.client), no_dist=True)
+
+
+def load_dcp(site: Site, shard: Shard, name: str) -> State:
+    import torch.distributed.checkpoint as dcp
+    from railhead.engines.dcp import RailheadReader
+
+    state = {key: torch.empty_like(tensor) for key, tensor in shard.state.items()}
+    dcp.load(state, storage_reader=RailheadReader(site.url(name), client=site.client), no_dist=True)
+    return state
+
+
+def check_same(state: State, shard: Shard) -> None:
+    right = state.keys() == shard.state.keys() and all(
+        torch.equal(state[name], tensor) for name, tensor in shard.state.items())
+    check(right, shard.name)
 
 
 def work(site: Site) -> None:
@@ -97,14 +144,17 @@ def work(site: Site) -> None:
         return upload_fileobj
 
     def download(s3: Any) -> Load:
-        def download_fileobj(name: str) -> State:
+        def download_fileobj(shard: Shard) -> State:
             body = io.BytesIO()
-            s3.download_fileobj(site.bucket, site.key(name), body)
+            s3.download_fileobj(site.bucket, site.key(shard.name), body)
             return safetensors.torch.load(body.getvalue())
         return download_fileobj
 
     saves = {"railhead": save(site, shards, put_from)}
-    loads = {"railhead": restore(shards, lambda name: load_safetensors(site.url(name), client=site.client))}
+    loads = {"railhead": restore(shards, lambda shard: load_safetensors(site.url(shard.name), client=site.client))}
+    if has_dcp():
+        saves[BY_DCP] = save_dcp(site, shards)
+        loads[BY_DCP] = restore(shards, lambda shard: load_dcp(site, shard, f"dcp/{shard.name}"))
     for name, s3 in site.plain.items():
         saves[name] = save(site, shards, upload(s3))
         loads[name] = restore(shards, download(s3))
@@ -113,6 +163,8 @@ def work(site: Site) -> None:
     site.tell(comparison.WRITES)
     for shard in shards:
         put_from(shard.name, shard.file)
+        if has_dcp():
+            write_dcp(site, shard, f"dcp/{shard.name}")
     site.compare("restore", loads)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
@@ -93,6 +94,22 @@ def _running(folder: Path) -> Iterator[Rack]:
     try:
         with rack.Processes(folder) as processes:
             yield start(folder, processes)
+    except rack.CannotStart as reason:
+        pytest.skip(f"no gateway: {reason}")
+
+
+@pytest.fixture(scope="module")
+def kv_rack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rack]:
+    """A gateway with a rule for blocks, which takes a policy file."""
+    if os.environ.get("RAILHEAD_NO_GATEWAY"):
+        pytest.skip("no gateway: ./railhead is not built")
+    folder = tmp_path_factory.mktemp("kv")
+    allow = {"Effect": "Allow", "Principal": "python", "Action": "s3:*", "Resource": "*"}
+    (folder / "policy.json").write_text(json.dumps({"Version": "2012-10-17", "Statement": [allow]}))
+    try:
+        with rack.Processes(folder) as processes:
+            yield start(folder, processes, gateway={"policy": "policy.json"},
+                        rules=[{"bucket": "kv-*", "durability": "none", "ttl": "1h"}, *RULES], cross_memory=True)
     except rack.CannotStart as reason:
         pytest.skip(f"no gateway: {reason}")
 

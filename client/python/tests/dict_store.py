@@ -9,21 +9,25 @@ from conftest import Request
 
 
 class DictStore:
-    """The script of a ScriptedStore. `broken`: it refuses everything."""
+    """The script of a ScriptedStore. `broken`: it refuses everything, or what ends in one of `broken_names`."""
 
     def __init__(self) -> None:
         self.objects: dict[str, bytes] = {}
         self.broken = False
+        self.broken_names: tuple[str, ...] = ()
 
     def __call__(self, request: Request) -> None:
         parts = urlsplit(request.path)
         name = unquote(parts.path)
-        if self.broken:
+        if self.broken or name.endswith(self.broken_names):
             request.answer(403, b"" if request.command == "HEAD" else b"<Error><Code>AccessDenied</Code></Error>")
         elif request.command == "POST":
             self._delete(request, name)
         elif "list-type" in parts.query:
             self._list(request, name, parts.query)
+        elif request.command == "DELETE":
+            self.objects.pop(name, None)
+            request.answer(204)
         elif request.command == "PUT":
             self._put(request, name)
         else:
@@ -65,6 +69,7 @@ class DictStore:
     def _list(self, request: Request, bucket: str, query: str) -> None:
         found = re.search(r"(?:^|&)prefix=([^&]*)", query)
         start = f"{bucket.rstrip('/')}/{unquote(found[1]) if found else ''}"
-        held = "".join(f"<Contents><Key>{name[len(bucket.rstrip('/')) + 1:]}</Key><Size>1</Size><ETag>e</ETag></Contents>"
+        held = "".join(f"<Contents><Key>{name[len(bucket.rstrip('/')) + 1:]}</Key><Size>1</Size><ETag>e</ETag>"
+                       "<LastModified>2022-10-12T17:50:00.000Z</LastModified></Contents>"
                        for name in sorted(self.objects) if name.startswith(start))
         request.answer(body=f"<ListBucketResult><IsTruncated>false</IsTruncated>{held}</ListBucketResult>".encode())

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-import json
-import os
 import select
 import threading
 from collections.abc import Iterator
 
 import pytest
-import rack
-from conftest import RULES, Rack, ScriptedStore, content, start
+from conftest import Rack, ScriptedStore, content
 from dict_store import DictStore
 
 import railhead
@@ -28,22 +25,6 @@ def store(scripted: ScriptedStore) -> DictStore:
 def blocks(scripted: ScriptedStore, store: DictStore) -> Iterator[KV]:
     with scripted.client() as client, client.kv("s3://kv-a/p/") as made:
         yield made
-
-
-@pytest.fixture(scope="module")
-def kv_rack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rack]:
-    """A gateway with a rule for blocks, which takes a policy file."""
-    if os.environ.get("RAILHEAD_NO_GATEWAY"):
-        pytest.skip("no gateway: ./railhead is not built")
-    folder = tmp_path_factory.mktemp("kv")
-    allow = {"Effect": "Allow", "Principal": "python", "Action": "s3:*", "Resource": "*"}
-    (folder / "policy.json").write_text(json.dumps({"Version": "2012-10-17", "Statement": [allow]}))
-    try:
-        with rack.Processes(folder) as processes:
-            yield start(folder, processes, gateway={"policy": "policy.json"},
-                        rules=[{"bucket": "kv-*", "durability": "none", "ttl": "1h"}, *RULES], cross_memory=True)
-    except rack.CannotStart as reason:
-        pytest.skip(f"no gateway: {reason}")
 
 
 def keys(count: int, first: int = 0) -> list[str]:

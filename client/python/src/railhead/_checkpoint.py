@@ -1,4 +1,4 @@
-"""Which files a model's tensors are in: one, those that an index names, or those of a folder."""
+"""Which files a model's tensors are in: one, those that an index names, or those of a folder. And a file's header."""
 
 from __future__ import annotations
 
@@ -8,11 +8,16 @@ from typing import Any
 
 from railhead import errors
 from railhead._settings import split
+from railhead._whole import Got
 from railhead.client import Client
 
 _SUFFIX = ".safetensors"
 _INDEX_SUFFIX = ".safetensors.index.json"
 _FIRST = ("model" + _INDEX_SUFFIX, "model" + _SUFFIX)  # as Hugging Face looks for them
+
+LENGTH_BYTES = 8            # of the header's length, with which a file begins
+HEADER_GUESS = 64 << 10     # of a file's first bytes, which most headers fit in
+_MOST_HEADER = 100_000_000  # the format's own limit
 
 # Names of tensors by their file's URL; None: all that it has.
 Files = Mapping[str, Iterable[str] | None]
@@ -70,3 +75,18 @@ def _weight_map(url: str, text: bytes) -> dict[str, str]:
         raise ValueError(f"not an index of safetensors files: {url}: {error}") from error
     made: dict[str, str] = weights
     return made
+
+
+def header_of(client: Client, url: str, guess: bytearray, got: Got) -> bytes:
+    """The header's text, whose first bytes are in the guess; the rest is read. ValueError where it is none."""
+    nbytes = int.from_bytes(guess[:LENGTH_BYTES], "little")
+    end = LENGTH_BYTES + nbytes
+    if got.length < LENGTH_BYTES or nbytes > _MOST_HEADER or end > got.size:
+        raise ValueError(f"not a safetensors file: {url}")
+    text = bytes(guess[LENGTH_BYTES:end])
+    if end > got.length:
+        rest = bytearray(end - got.length)
+        if client.get_into(url, rest, start=got.length).etag != got.etag:
+            raise errors.PreconditionFailed("the file changed while it was read", url=url)
+        text += rest
+    return text

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from railhead import errors
-from railhead._checkpoint import Files, files_of
+from railhead._checkpoint import HEADER_GUESS, LENGTH_BYTES, Files, files_of, header_of
 from railhead._datasets import Objects, Records, Shards
 from railhead._jobs import Read
 from railhead._loader import Loader
@@ -23,9 +23,6 @@ from railhead.client import Client, connect
 
 __all__ = ["Loader", "Objects", "Records", "Shards", "empty", "load_safetensors", "safetensors_metadata"]
 
-_LENGTH_BYTES = 8
-_HEADER_GUESS = 64 << 10
-_MOST_HEADER = 100_000_000  # the format's own limit
 _ALIGNMENT = 64
 _BAR_AFTER_SECONDS = 2.0
 _MOST_NAMED = 8  # in one error
@@ -185,22 +182,14 @@ def _read(client: Client, url: str, reads: list[tuple[_File, Read]], progress: P
 
 
 def _read_headers(client: Client, files: Files) -> list[tuple[_File, Iterable[str] | None]]:
-    guesses = [(url, bytearray(_HEADER_GUESS)) for url in files]
+    guesses = [(url, bytearray(HEADER_GUESS)) for url in files]
     return [(_header(client, url, guess, got), files[url])
             for (url, guess), got in zip(guesses, client.get_many(guesses), strict=True)]
 
 
 def _header(client: Client, url: str, guess: bytearray, got: Got) -> _File:
-    nbytes = int.from_bytes(guess[:_LENGTH_BYTES], "little")
-    data = _LENGTH_BYTES + nbytes
-    if got.length < _LENGTH_BYTES or nbytes > _MOST_HEADER or data > got.size:
-        raise ValueError(f"not a safetensors file: {url}")
-    text = bytes(guess[_LENGTH_BYTES:data])
-    if data > got.length:
-        rest = bytearray(data - got.length)
-        if client.get_into(url, rest, start=got.length).etag != got.etag:
-            raise errors.PreconditionFailed("the file changed while it was read", url=url)
-        text += rest
+    text = header_of(client, url, guess, got)
+    data = LENGTH_BYTES + len(text)
     try:
         tensors, metadata = _parsed(text, got.size - data)
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:

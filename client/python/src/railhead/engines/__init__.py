@@ -1,1 +1,1 @@
-"""Adapters that let inference engines keep their KV cache at a gateway. Each needs its engine, and is imported by it."""
+"""Adapters for other people's engines: of KV caches, and of checkpoints. Each needs its engine, and is imported by it."""

@@ -1,0 +1,276 @@
+"""Checkpoints of torch.distributed.checkpoint. Run by a Python that has a torch with it; see check."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT, Rack, ScriptedStore, environment_of
+from dict_store import DictStore
+
+import railhead
+
+torch = pytest.importorskip("torch")
+dcp = pytest.importorskip("torch.distributed.checkpoint", reason="no torch.distributed.checkpoint; pip install torch")
+if not hasattr(dcp, "StorageWriter"):
+    pytest.skip("a torch whose checkpoints have no StorageWriter; pip install torch", allow_module_level=True)
+
+from torch.distributed.checkpoint.api import CheckpointException  # noqa: E402
+
+from railhead.engines._layout import lay_out, part_bytes  # noqa: E402
+from railhead.engines.dcp import RailheadReader, RailheadWriter  # noqa: E402
+
+# Of torch itself, which takes a process alone for a mistake.
+pytestmark = [pytest.mark.filterwarnings("ignore::UserWarning"), pytest.mark.filterwarnings("ignore::FutureWarning"),
+              pytest.mark.filterwarnings("ignore::DeprecationWarning")]
+MIB = 1 << 20
+
+
+@pytest.fixture
+def store(scripted: ScriptedStore) -> DictStore:
+    scripted.script = DictStore()
+    return scripted.script
+
+
+@pytest.fixture
+def kept(scripted: ScriptedStore, store: DictStore) -> Iterator[railhead.Client]:
+    with scripted.client() as made:
+        yield made
+
+
+def state() -> dict[str, Any]:
+    torch.manual_seed(1)
+    return {"model": {"weights": torch.randn(33, 7), "half": torch.randn(5, 3).to(torch.bfloat16), "scalar": torch.tensor(1.5),
+                      "mask": torch.tensor([True, False]), "empty": torch.empty(0, 4), "turned": torch.randn(4, 6).t(),
+                      "large": torch.randn(700, 1000)},
+            "step": 7, "note": "seven"}
+
+
+def zeroes(of: dict[str, Any]) -> dict[str, Any]:
+    return {"model": {name: torch.zeros_like(each) for name, each in of["model"].items()}, "step": 0, "note": ""}
+
+
+def save(client: railhead.Client, url: str, what: dict[str, Any]) -> None:
+    dcp.save(what, storage_writer=RailheadWriter(url, client=client))
+
+
+def load(client: railhead.Client, url: str, into: dict[str, Any]) -> dict[str, Any]:
+    dcp.load(into, storage_reader=RailheadReader(url, client=client))
+    return into
+
+
+def assert_same(got: dict[str, Any], wanted: dict[str, Any]) -> None:
+    assert got["model"].keys() == wanted["model"].keys()
+    for name, each in wanted["model"].items():
+        assert torch.equal(got["model"][name], each), name
+    assert {name: got[name] for name in got if name != "model"} == {name: wanted[name] for name in wanted if name != "model"}
+
+
+# ---- In a store of the tests' own ----
+
+
+def test_a_state_is_saved_and_loaded(kept: railhead.Client, store: DictStore) -> None:
+    there = state()
+    save(kept, "s3://ckpt/step-1", there)
+    assert_same(load(kept, "s3://ckpt/step-1/", zeroes(there)), there)
+    names = sorted(name.removeprefix("/ckpt/step-1/") for name in store.objects)
+    assert names[0] == ".metadata"
+    [file] = names[1:]
+    assert file.startswith("__0_")
+    assert file.endswith(".railhead")
+
+
+def test_the_id_of_a_checkpoint_names_its_url(kept: railhead.Client, store: DictStore) -> None:
+    there = {"a": torch.arange(10)}
+    dcp.save(there, checkpoint_id="s3://ckpt/by-id", storage_writer=RailheadWriter(client=kept))
+    got = {"a": torch.zeros(10, dtype=torch.int64)}
+    dcp.load(got, checkpoint_id="s3://ckpt/by-id", storage_reader=RailheadReader(client=kept))
+    assert torch.equal(got["a"], there["a"])
+    assert RailheadWriter.validate_checkpoint_id("railhead://ckpt/x")
+    assert not RailheadWriter.validate_checkpoint_id("/tmp/x")
+    with pytest.raises(ValueError, match="BUCKET"):
+        RailheadWriter("/tmp/x")
+
+
+def test_a_save_goes_on_in_the_background(kept: railhead.Client, store: DictStore, tmp_path: Path,
+                                          monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLOO_SOCKET_IFNAME", "lo")
+    torch.distributed.init_process_group("gloo", init_method=f"file://{tmp_path}/rendezvous", rank=0, world_size=1)
+    try:
+        there = torch.arange(10)
+        done = dcp.async_save({"a": there}, storage_writer=RailheadWriter("s3://ckpt/async", client=kept))
+        there.zero_()
+        done.result(60)
+        assert load(kept, "s3://ckpt/async", {"a": torch.zeros(10, dtype=torch.int64)})["a"].tolist() == list(range(10))
+    finally:
+        torch.distributed.destroy_process_group()
+
+
+def test_a_rank_that_has_nothing_writes_no_object(kept: railhead.Client, scripted: ScriptedStore, store: DictStore) -> None:
+    save(kept, "s3://ckpt/nothing", {})
+    load(kept, "s3://ckpt/nothing", {})
+    save(kept, "s3://ckpt/nothing", {"a": torch.empty(0, 3), "b": torch.empty(0)})
+    assert load(kept, "s3://ckpt/nothing", {"a": torch.empty(0, 3)})["a"].shape == (0, 3)
+    assert list(store.objects) == ["/ckpt/nothing/.metadata"]
+
+
+def test_the_metadata_is_written_last(kept: railhead.Client, scripted: ScriptedStore, store: DictStore) -> None:
+    save(kept, "s3://ckpt/last", {"a": torch.arange(10)})
+    assert scripted.came("PUT")[-1] == "PUT /ckpt/last/.metadata"
+    assert len(scripted.came("PUT")) == 2
+
+
+def test_a_rank_that_cannot_write_fails_the_save(kept: railhead.Client, store: DictStore) -> None:
+    store.broken_names = (".railhead",)
+    with pytest.raises(CheckpointException, match="AccessDenied"):
+        save(kept, "s3://ckpt/broken", {"a": torch.arange(10)})
+    assert store.objects == {}
+
+
+def test_what_was_not_finished_is_no_checkpoint(kept: railhead.Client, store: DictStore) -> None:
+    save(kept, "s3://ckpt/unfinished", {"a": torch.arange(10)})
+    del store.objects["/ckpt/unfinished/.metadata"]
+    with pytest.raises(CheckpointException, match=r"there is no \.metadata, which a save writes last"):
+        load(kept, "s3://ckpt/unfinished", {"a": torch.zeros(10)})
+
+
+def test_a_save_over_a_checkpoint_replaces_it_whole(kept: railhead.Client, scripted: ScriptedStore, store: DictStore) -> None:
+    save(kept, "s3://ckpt/again", {"a": torch.arange(10)})
+    former = set(store.objects)
+    store.broken_names = (".metadata",)
+    with pytest.raises(CheckpointException, match="AccessDenied"):
+        save(kept, "s3://ckpt/again", {"a": torch.arange(10, 20)})
+    store.broken_names = ()
+    assert former < set(store.objects)
+    assert load(kept, "s3://ckpt/again", {"a": torch.zeros(10, dtype=torch.int64)})["a"][0] == 0
+    save(kept, "s3://ckpt/again", {"a": torch.arange(20, 30)})
+    assert load(kept, "s3://ckpt/again", {"a": torch.zeros(10, dtype=torch.int64)})["a"][0] == 20
+    [gone] = former - set(store.objects)
+    assert gone.endswith(".railhead")
+
+
+def test_a_part_of_a_chunk_and_another_type_are_converted(kept: railhead.Client, store: DictStore) -> None:
+    there = torch.randn(6, 8)
+    save(kept, "s3://ckpt/types", {"a": there})
+    assert torch.equal(load(kept, "s3://ckpt/types", {"a": torch.zeros(6, 8, dtype=torch.float64)})["a"], there.double())
+    strided = torch.zeros(8, 6).t()
+    assert torch.equal(load(kept, "s3://ckpt/types", {"a": strided})["a"], there)
+
+
+def test_a_tensor_is_read_into_its_own_memory(kept: railhead.Client, store: DictStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    save(kept, "s3://ckpt/own", {"a": torch.arange(10)})
+    monkeypatch.setattr("railhead.engines.dcp.empty", None)
+    into = torch.zeros(10, dtype=torch.int64)
+    address = into.data_ptr()
+    got = load(kept, "s3://ckpt/own", {"a": into})["a"]
+    assert (got.data_ptr(), got.tolist()) == (address, list(range(10)))
+
+
+def test_an_object_that_is_short_fails(kept: railhead.Client, store: DictStore) -> None:
+    save(kept, "s3://ckpt/short", {"a": torch.arange(10)})
+    [name] = [name for name in store.objects if name.endswith(".railhead")]
+    store.objects[name] = store.objects[name][:40]
+    with pytest.raises(CheckpointException, match="ends at 40"):
+        load(kept, "s3://ckpt/short", {"a": torch.zeros(10, dtype=torch.int64)})
+    del store.objects[name]
+    with pytest.raises(CheckpointException, match="NoSuchKey"):
+        load(kept, "s3://ckpt/short", {"a": torch.zeros(10, dtype=torch.int64)})
+
+
+class Evil:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.system, ("true",)
+
+
+def test_metadata_of_others_is_refused_and_runs_nothing(kept: railhead.Client, store: DictStore) -> None:
+    for content, why in ((pickle.dumps(Evil()), r"system"), (b"no pickle", "no checkpoint of RailheadWriter"),
+                         (pickle.dumps({}), "no checkpoint of RailheadWriter")):
+        store.objects["/ckpt/evil/.metadata"] = content
+        with pytest.raises(CheckpointException, match=why):
+            load(kept, "s3://ckpt/evil", {"a": torch.zeros(1)})
+    save(kept, "s3://ckpt/evil", {"a": torch.ones(1)})
+    assert load(kept, "s3://ckpt/evil", {"a": torch.zeros(1)})["a"] == 1
+
+
+def test_a_save_without_collectives_is_refused(kept: railhead.Client) -> None:
+    with pytest.raises(ValueError, match="use_collectives"):
+        RailheadWriter("s3://ckpt/x", client=kept).set_up_storage_writer(True, rank=0, use_collectives=False)
+
+
+def test_a_folder_is_asked_for(kept: railhead.Client) -> None:
+    with pytest.raises(ValueError, match="no URL"):
+        RailheadReader(client=kept).read_metadata()
+
+
+def test_parts_are_of_a_size_that_s3_takes() -> None:
+    step = 8 * MIB
+    sizes = [("a", 17 * MIB), ("b", 3), *((f"s{at}", 7 * MIB) for at in range(20)), ("c", 8 * MIB)]
+    sections = lay_out(sizes, step)
+    assert [section.items[0][0] for section in sections[:2]] == ["a", "c"]
+    assert sum(section.nbytes for section in sections) == sum(nbytes for _, nbytes in sizes)
+    for section in sections[:-1]:
+        part = part_bytes(section.nbytes, step)
+        lengths = [min(part, section.nbytes - at) for at in range(0, section.nbytes, part)]
+        assert min(lengths) >= 5 * MIB
+        assert max(lengths) < 2 * step
+
+
+# ---- Through a gateway ----
+
+
+@pytest.mark.parametrize("fabric", ["loopback", "http"])
+def test_large_states_go_in_parts_over_the_fabric(running: Rack, fabric: str) -> None:
+    torch.manual_seed(2)
+    there = {f"layer{at}": torch.randn(1 << 20) for at in range(12)} | {"large": torch.randn(5 * MIB), "half": torch.randn(
+        3 * MIB).to(torch.bfloat16), "step": 9}
+    with running.client(fabric=fabric) as client:
+        save(client, f"s3://data/dcp-{fabric}", there)
+        into = {name: torch.zeros_like(each) if name != "step" else 0 for name, each in there.items()}
+        load(client, f"s3://data/dcp-{fabric}", into)
+        for name, each in there.items():
+            assert into[name] == each if name == "step" else torch.equal(into[name], each), name
+        moved = sum(each.nbytes for name, each in there.items() if name != "step")
+        path = fabric if fabric == "loopback" else next(iter(client.report().bytes_by_path))
+        assert client.report().bytes_by_path[path] >= 2 * moved
+
+
+def test_memory_of_the_gateway_is_written_and_read_as_it_is(running: Rack) -> None:
+    from railhead.torch import empty
+
+    with running.client(fabric="loopback") as client:
+        there = {"a": empty(client, 5 * MIB, torch.float32)}
+        there["a"].copy_(torch.randn(5 * MIB))
+        before = there["a"].clone()
+        save(client, "s3://data/dcp-own", there)
+        there["a"].zero_()
+        load(client, "s3://data/dcp-own", there)
+        assert torch.equal(there["a"], before)
+
+
+def test_two_ranks_save_shards_and_load_others(running: Rack, tmp_path: Path) -> None:
+    def run(what: str) -> None:
+        ranks = [subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("dcp_rank.py")), what, f"file://{tmp_path}/{what}", "s3://data/dcp-two"],
+            env={**os.environ, **environment_of(running), "RANK": str(rank), "WORLD_SIZE": "2", "GLOO_SOCKET_IFNAME": "lo",
+                 "RAILHEAD_CHECKOUT": str(ROOT)}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            for rank in range(2)]
+        told = [rank.communicate(timeout=180)[0] for rank in ranks]
+        assert [rank.returncode for rank in ranks] == [0, 0], "\n".join(told)
+
+    run("save")
+    run("load")
+    with running.client(fabric="loopback") as client:
+        into = {"rows": torch.zeros(64, 48), "columns": torch.zeros(64, 48), "whole": torch.zeros(10), "step": 0}
+        load(client, "s3://data/dcp-two", into)
+        files = {each.url.rpartition("/")[2][:4] for each in client.list("s3://data/dcp-two/")}
+    assert torch.equal(into["rows"], torch.arange(64 * 48.0).view(64, 48))
+    assert torch.equal(into["columns"], -torch.arange(64 * 48.0).view(64, 48))
+    assert torch.equal(into["whole"], torch.arange(10.0))
+    assert into["step"] == 5
+    assert files == {".met", "__0_", "__1_"}
