@@ -99,7 +99,7 @@ static const char *range_mistake(const railhead_request *request) {
 }
 
 static bool is_of_keys(const railhead_request *request) {
-    return request->operation >= RAILHEAD_EXISTS && request->operation <= RAILHEAD_DELETE_PREFIX;
+    return request->operation >= RAILHEAD_EXISTS && request->operation <= RAILHEAD_TOUCH;
 }
 
 /* Of what has keys in place of one object. The gateway looks into the keys themselves. */
@@ -110,8 +110,12 @@ static const char *keys_mistake(const railhead_request *request, const char *con
     if (request->buffer || request->offset || request->window) {
         return "keys have no window";
     }
-    if (*texts[VERSION_ID] || *texts[IF_MATCH] || *texts[UPLOAD_ID] || *texts[HEADERS] || request->part_number) {
-        return "a version id, if_match, upload id, part number or headers, but it is of many keys";
+    if (*texts[VERSION_ID] || *texts[IF_MATCH] || *texts[UPLOAD_ID] || *texts[HEADERS]) {
+        return "a version id, if_match, upload id or headers, but it is of many keys";
+    }
+    if (request->operation == RAILHEAD_LEASE ? request->part_number < 1 || request->part_number > INT32_MAX
+                                             : request->part_number != 0) {
+        return "a part number is for UPLOAD_PART and LEASE, from 1";
     }
     if (request->operation == RAILHEAD_DELETE_PREFIX) {
         return request->keys || request->keys_bytes || request->keys_count || request->hash_bytes
@@ -131,13 +135,13 @@ static const char *object_mistake(const railhead_request *request, const char *c
     const uint32_t operation = request->operation;
     const bool part = operation == RAILHEAD_UPLOAD_PART, writes = part || operation == RAILHEAD_PUT;
     if (request->keys || request->keys_bytes || request->keys_count || request->hash_bytes) {
-        return "keys are for EXISTS, PREFIX and DELETE";
+        return "keys are for EXISTS, PREFIX, DELETE, LEASE and TOUCH";
     }
     if (!*texts[BUCKET] || !*texts[KEY]) {
         return "no bucket or no key";
     }
     if (part ? request->part_number < 1 || request->part_number > INT32_MAX : request->part_number != 0) {
-        return "a part number is for UPLOAD_PART, from 1";
+        return "a part number is for UPLOAD_PART and LEASE, from 1";
     }
     if (part != (*texts[UPLOAD_ID] != 0)) {
         return "an upload id is for UPLOAD_PART, and for nothing else";
@@ -155,7 +159,7 @@ static const char *object_mistake(const railhead_request *request, const char *c
 }
 
 static const char *mistake(const railhead_request *request, const char *const texts[TEXTS]) {
-    if (request->operation < RAILHEAD_GET || request->operation > RAILHEAD_DELETE_PREFIX) {
+    if (request->operation < RAILHEAD_GET || request->operation > RAILHEAD_TOUCH) {
         return "an unknown operation";
     }
     const char *why = is_of_keys(request) ? keys_mistake(request, texts) : object_mistake(request, texts);

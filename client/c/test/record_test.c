@@ -85,6 +85,10 @@ static void keys_are_those_of_the_specification(void) {
     for (size_t i = 0; i < bytes; i++) {
         CHECK(made[i] == wanted[i], "byte %zu: %02x, not %02x", i, made[i], wanted[i]);
     }
+    railhead_request lease = {.operation = RAILHEAD_LEASE, .bucket = "kv-a", .key = "m@", .keys = hashes,
+                              .keys_bytes = sizeof hashes, .keys_count = 2, .hash_bytes = 4, .part_number = 30000};
+    CHECK(rh_request_encode(&lease, 0, made, sizeof made, &error) == 88 && made[2] == 9 && rh_get32(made + 12) == 30000,
+          "%s", error.text);
     static const uint8_t many[5000];
     exists.keys = many;
     exists.keys_bytes = sizeof many;
@@ -99,7 +103,12 @@ static void malformed_requests_are_not_sent(void) {
         const char *why;
     } cases[] = {
         {{.operation = 0, .bucket = "b", .key = "k"}, "operation"},
-        {{.operation = 9, .bucket = "b", .key = "k"}, "operation"},
+        {{.operation = RAILHEAD_TOUCH + 1, .bucket = "b", .key = "k"}, "operation"},
+        {{.operation = RAILHEAD_LEASE, .bucket = "b", .keys = "12", .keys_bytes = 2, .keys_count = 2, .hash_bytes = 1}, "part number"},
+        {{.operation = RAILHEAD_LEASE, .bucket = "b", .keys = "12", .keys_bytes = 2, .keys_count = 2, .hash_bytes = 1,
+          .part_number = 0x80000000u}, "part number"},
+        {{.operation = RAILHEAD_TOUCH, .bucket = "b", .keys = "12", .keys_bytes = 2, .keys_count = 2, .hash_bytes = 1,
+          .part_number = 1}, "part number"},
         {{.operation = RAILHEAD_EXISTS, .bucket = "b", .key = "k"}, "no keys"},
         {{.operation = RAILHEAD_EXISTS, .key = "k", .keys = "12", .keys_bytes = 2, .keys_count = 2, .hash_bytes = 1}, "no bucket"},
         {{.operation = RAILHEAD_EXISTS, .bucket = "b", .keys = "12", .keys_bytes = 2, .keys_count = 3, .hash_bytes = 1}, "hashes"},

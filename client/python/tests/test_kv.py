@@ -95,6 +95,16 @@ def test_a_window_may_have_several_pieces(blocks: KV) -> None:
     assert blocks.get_into(["k"], [[first, bytearray(19)]]) == [False]
 
 
+def test_s3_counts_a_use_and_gives_no_lease(blocks: KV) -> None:
+    blocks.put_from(["k"], [b"x"])
+    assert blocks.touch(["k", "none"]) == [True, False]
+    assert blocks.lease(["k"], 1) == [False]
+    assert blocks.stats().errors == {"NotServed": 1}
+    for seconds in (0, -1, 601):
+        with pytest.raises(ValueError, match="seconds"):
+            blocks.lease(["k"], seconds)
+
+
 def test_a_key_of_bytes_is_its_digits(blocks: KV) -> None:
     assert blocks.put_from([b"\x00\xff"], [b"x"]) == [Written.STORED]
     assert blocks.exists(["00ff", b"\x00\xff", b"\x00"]) == [True, True, False]
@@ -197,6 +207,19 @@ def test_hundreds_of_blocks_go_over_the_channel(kv_rack: Rack) -> None:
         assert blocks.exists(names) == [False] * 512
         assert blocks.stats().errors == {}
         assert client.report().bytes_by_path["loopback"] >= 2 * (512 << 12)
+
+
+def test_leased_blocks_stay_while_others_go(kv_rack: Rack) -> None:
+    with kv_rack.client(fabric="loopback") as client, client.kv("s3://kv-a/leased/") as blocks:
+        memory = client.empty(8 << 20)
+        assert blocks.put_from(["leased", "used", "unused"], [memory[:1000]] * 3) == [Written.STORED] * 3
+        assert blocks.lease(["leased", "none"], 600) == [True, False]
+        for at in range(40):
+            assert blocks.touch(["used", "none"]) == [True, False]
+            assert blocks.put_from([f"large{at}"], [memory]) == [Written.STORED]
+        assert blocks.exists(["leased", "used", "unused", "large0", "large39"]) == [True, True, False, False, True]
+        assert blocks.clear() > 2
+        assert blocks.stats().errors == {}
 
 
 def test_memory_by_its_address_is_reached_directly(kv_rack: Rack) -> None:

@@ -209,7 +209,11 @@ enum {
     RAILHEAD_EXISTS = 5,        /* which of `keys` are held: bits in the completion's headers, their number in object_bytes */
     RAILHEAD_PREFIX = 6,        /* how many of `keys` are held before the first that is not: in object_bytes */
     RAILHEAD_DELETE = 7,        /* removes `keys`; bits for those that are gone, the number in object_bytes */
-    RAILHEAD_DELETE_PREFIX = 8  /* removes what begins with `key`, some at a time: their number in object_bytes, 0 at the end */
+    RAILHEAD_DELETE_PREFIX = 8, /* removes what begins with `key`, some at a time: their number in object_bytes, 0 at the end */
+    RAILHEAD_LEASE = 9,         /* keeps `keys` from being evicted for `part_number` milliseconds: bits for those
+                                   that are leased. 10 minutes at most. What is not held, or is beyond the tenant's share of
+                                   leases, has no bit */
+    RAILHEAD_TOUCH = 10         /* counts a use of `keys`, so that others are evicted first: bits for those that are held */
 };
 
 enum {
@@ -233,11 +237,11 @@ typedef struct railhead_request {
     uint64_t window;          /* all of it. A PUT's of 0 bytes is RAILHEAD_NOT_SERVED, "empty"; a GET's has 1 at least */
     uint64_t range_first;
     uint64_t range_last;
-    uint32_t part_number;     /* UPLOAD_PART, from 1 */
+    uint32_t part_number;     /* UPLOAD_PART, from 1; of LEASE the milliseconds, from 1 */
     uint32_t timeout_millis;  /* from railhead_submit on; 0: the session's request_timeout_millis */
     uint64_t user;            /* comes back in the completion */
     /*
-     * EXISTS, PREFIX and DELETE: `keys_count` keys, 1024 at most, one behind the other, without `key` before them. With `hash_bytes`
+     * EXISTS, PREFIX, DELETE, LEASE and TOUCH: `keys_count` keys, 1024 at most, one behind the other, without `key` before them. With `hash_bytes`
      * each is a hash of so many bytes (64 at most), and the object's key ends in its lower-case hexadecimal digits. With 0 each is a
      * text behind its length, two bytes, the lower first.
      */
@@ -298,7 +302,7 @@ typedef struct railhead_completion {
     const char *version_id;
     const char *code;             /* of an error: S3's, or the word for RAILHEAD_NOT_SERVED and RAILHEAD_ENDED */
     const char *message;
-    const char *headers;          /* of HEAD, PUT and UPLOAD_PART: "name: value\n" each; of EXISTS and DELETE
+    const char *headers;          /* of HEAD, PUT and UPLOAD_PART: "name: value\n" each; of what has bits
                                      "x-railhead-keys: DIGITS\n", hexadecimal: the first key is the lowest bit of the first
                                      byte; of an error the gateway's
                                      "x-railhead-request-id: NAME\n", by which its logs know the request */

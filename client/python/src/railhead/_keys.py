@@ -148,15 +148,18 @@ def ask(paths: Paths, box: Box, job: Keys) -> Steps[None]:
 
 
 class Keys(Job):
-    """EXISTS, PREFIX or DELETE of many keys, or, with no keys, DELETE_PREFIX. `url` names the bucket and the prefix."""
+    """
+    A request of many keys, or, with no keys, DELETE_PREFIX. `url` names the bucket and the prefix, `millis` are of LEASE alone.
+    """
 
     has_window = False
 
-    def __init__(self, operation: int, url: str, keys: Sequence[str] = ()) -> None:
+    def __init__(self, operation: int, url: str, keys: Sequence[str] = (), millis: int = 0) -> None:
         self.url = url
         self.bucket, self.key = split(url, with_key=False)
         self.operation = operation
         self._keys = keys
+        self._millis = millis
         self._blocks = blocks(self.bucket, self.key, keys)
         self.begin_again()
 
@@ -202,6 +205,7 @@ class Keys(Job):
 
     def describe(self, piece: Piece, request: _native.Request) -> None:
         request.buffer, request.offset, request.window = None, 0, 0
+        request.part_number = self._millis
         if self._blocks:
             block = self._blocks[piece.number]
             request.key = block.prefix
@@ -213,6 +217,8 @@ class Keys(Job):
     def by_http(self, http: Any, piece: Piece) -> Outcome:
         if not self._blocks:
             return self._clear_by_http(http)
+        if self.operation == _native.LEASE:
+            raise errors.NotServed("S3 has no leases", url=self.url)
         block = self._blocks[piece.number]
         keys = [self.key + key for key in self._keys[block.first:block.first + block.keys]]
         if self.operation == _native.DELETE:

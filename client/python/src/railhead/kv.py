@@ -7,8 +7,8 @@ A namespace of small immutable blocks that a gateway holds in memory, such as th
         held = blocks.prefix(keys)
         blocks.get_into(keys[:held], windows[:held])
 
-A cache may lose what it holds. So `exists`, `prefix` and `get_into` never raise what a gateway answers: an error is a miss,
-counted in `stats()` and logged. Only mistakes in arguments and a closed client are raised.
+A cache may lose what it holds. So `exists`, `prefix`, `lease`, `touch` and `get_into` never raise what a gateway answers: an
+error is a miss, counted in `stats()` and logged. Only mistakes in arguments and a closed client are raised.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ _HELD_STATUS = 412  # of a condition; 409 may mean that another write won, and t
 _HELD_CODE = "ObjectAlreadyExists"
 _NO_ROOM = "SlowDown"  # for this put beside the others that are under way
 _THREADS = 4
+_MOST_LEASE_MILLIS = 600_000
 
 # A block's memory: a buffer, an address with a length, or several of these, which the block's bytes fill in turn.
 Window = Any
@@ -172,6 +173,23 @@ class KV:
         """How many keys are held before the first that is not."""
         job = self._ask(_native.PREFIX, keys)
         return job.leading() if job is not None else 0
+
+    def lease(self, keys: Sequence[str | bytes], seconds: float) -> list[bool]:
+        """
+        Keeps blocks from being evicted for so long, 10 minutes at most: which are leased. One that is not held is not, nor one
+        beyond the tenant's share of leases. A lease ends by itself; another call renews it. S3 has no leases: without a
+        gateway's channel none is given.
+        """
+        millis = round(seconds * 1000)
+        if not 0 < millis <= _MOST_LEASE_MILLIS:
+            raise ValueError(f"seconds must be more than 0, and at most {_MOST_LEASE_MILLIS // 1000}: {seconds}")
+        job = self._ask(_native.LEASE, keys, millis)
+        return job.flags if job is not None else [False] * len(keys)
+
+    def touch(self, keys: Sequence[str | bytes]) -> list[bool]:
+        """Counts a use of each block, so that others are evicted before it: which are held."""
+        job = self._ask(_native.TOUCH, keys)
+        return job.flags if job is not None else [False] * len(keys)
 
     def get_into(self, keys: Sequence[str | bytes], windows: Sequence[Window]) -> list[bool]:
         """Reads each block into its window. True: it was held and filled the window exactly; else the content is undefined."""
@@ -324,9 +342,9 @@ class KV:
 
     # ---- Requests ----
 
-    def _ask(self, operation: int, keys: Sequence[str | bytes]) -> Keys | None:
+    def _ask(self, operation: int, keys: Sequence[str | bytes], millis: int = 0) -> Keys | None:
         """None after an error, which is counted."""
-        job = Keys(operation, self._url, _names(keys))
+        job = Keys(operation, self._url, _names(keys), millis)
         if keys:
             try:
                 self._run(job)

@@ -11,12 +11,11 @@ import java.util.Map;
  * @param bufferKey of the registered buffer; 0 for requests that have no window
  * @param offset the window's offset in the buffer
  * @param window the bytes that may be written (GET) or are to be read (PUT, UPLOAD_PART)
- * @param partNumber from 1 for UPLOAD_PART, else 0
- * @param key not percent-encoded; of EXISTS, PREFIX, DELETE and DELETE_PREFIX the prefix of the
- *            keys, which may be empty
+ * @param partNumber from 1 for UPLOAD_PART; of LEASE its milliseconds, from 1; else 0
+ * @param key not percent-encoded; of requests of many keys their prefix, which may be empty
  * @param headers of PUT and UPLOAD_PART: content-type, x-amz-meta-*, x-amz-checksum-*,
  *            if-none-match, ...; names in lower case
- * @param keys of EXISTS, PREFIX and DELETE
+ * @param keys of EXISTS, PREFIX, DELETE, LEASE and TOUCH
  */
 public record Request(int id, RequestOperation operation, RequestRange range, int bufferKey,
         long offset, long window, int partNumber, String bucket, String key, String versionId,
@@ -28,7 +27,8 @@ public record Request(int id, RequestOperation operation, RequestRange range, in
             throw new IllegalArgumentException("bucket and key must not be empty");
         }
         if (operation.hasKeyBlock() != (keys.length() > 0)) {
-            throw new IllegalArgumentException("keys must be there for EXISTS, PREFIX and DELETE");
+            throw new IllegalArgumentException(
+                    "keys must be there for requests of many keys, but for DELETE_PREFIX");
         }
         if (!HeaderLines.isValue(ifMatch)) {
             throw new IllegalArgumentException("If-Match must have no control characters");
@@ -63,7 +63,7 @@ public record Request(int id, RequestOperation operation, RequestRange range, in
     }
 
     /**
-     * Returns an EXISTS, PREFIX, DELETE or DELETE_PREFIX.
+     * Returns an EXISTS, PREFIX, DELETE, DELETE_PREFIX or TOUCH.
      *
      * @param keys {@link KeyBlock#NONE} for DELETE_PREFIX
      */
@@ -71,6 +71,12 @@ public record Request(int id, RequestOperation operation, RequestRange range, in
             KeyBlock keys) {
         return new Request(id, operation, RequestRange.ALL, 0, 0, 0, 0, bucket, prefix, "", "", "",
                 Map.of(), keys);
+    }
+
+    /** Returns a LEASE for so many milliseconds, at least 1. */
+    public static Request lease(int id, String bucket, String prefix, KeyBlock keys, int millis) {
+        return new Request(id, RequestOperation.LEASE, RequestRange.ALL, 0, 0, 0, millis, bucket,
+                prefix, "", "", "", Map.of(), keys);
     }
 
     public Request withId(int otherId) {

@@ -19,10 +19,14 @@ public enum RequestOperation {
     /** Removes many cache-only objects by their keys. */
     DELETE(7),
     /** Removes cache-only objects whose keys begin with a prefix. */
-    DELETE_PREFIX(8);
+    DELETE_PREFIX(8),
+    /** Keeps many cache-only objects from being evicted, for a time. */
+    LEASE(9),
+    /** Counts a use of many cache-only objects, so that others are evicted first. */
+    TOUCH(10);
 
     private static final RequestOperation[] BY_CODE = {GET, HEAD, PUT, UPLOAD_PART, EXISTS, PREFIX,
-            DELETE, DELETE_PREFIX};
+            DELETE, DELETE_PREFIX, LEASE, TOUCH};
     /** The highest code, which a gateway tells its clients when a session opens. */
     public static final int HIGHEST_CODE = BY_CODE.length;
 
@@ -59,6 +63,11 @@ public enum RequestOperation {
     /** Returns whether a {@link KeyBlock} names the objects. */
     public boolean hasKeyBlock() {
         return isOfKeys() && this != DELETE_PREFIX;
+    }
+
+    /** Returns whether the record says a number: a part's, or a lease's milliseconds. */
+    boolean hasNumber() {
+        return this == UPLOAD_PART || this == LEASE;
     }
 
     static @Nullable RequestOperation findByCode(int code) {

@@ -107,8 +107,8 @@ public final class RequestView {
         operation = found;
         requireRange();
         boolean isPart = operation == RequestOperation.UPLOAD_PART;
-        require(isPart ? partNumber() > 0 : partNumber() == 0,
-                "part number must be from 1 for UPLOAD_PART, and 0 for others");
+        require(operation.hasNumber() ? partNumber() > 0 : partNumber() == 0,
+                "part number must be from 1 for UPLOAD_PART and LEASE, and 0 for others");
         require(isPart == (headersAt > uploadIdAt),
                 "upload id must be there for UPLOAD_PART, and for no other");
         require(operation.isWrite() || operation.hasKeyBlock() || end == headersAt,
@@ -231,7 +231,7 @@ public final class RequestView {
         return bytes.getLong(at + WINDOW);
     }
 
-    /** Returns the part number of UPLOAD_PART, from 1; else 0. */
+    /** Returns the part number of UPLOAD_PART or the milliseconds of LEASE, from 1; else 0. */
     public int partNumber() {
         return bytes.getInt(at + PART_NUMBER);
     }
@@ -283,7 +283,7 @@ public final class RequestView {
         return headers;
     }
 
-    /** Returns the keys of EXISTS, PREFIX and DELETE, which outlive the message. */
+    /** Returns the keys of a request that names many, which outlive the message. */
     public KeyBlock keys() {
         return operation.hasKeyBlock()
                 ? KeyBlock.copy(bytes, headersAt, end - headersAt)

@@ -19,6 +19,10 @@ final class RandomRecords {
     Request request() {
         RequestOperation operation = pick(RequestOperation.values());
         if (operation.isOfKeys()) {
+            if (operation == RequestOperation.LEASE) {
+                return Request.lease(random.nextInt(), text(1, 60), text(0, 100), keys(),
+                        1 + random.nextInt(Integer.MAX_VALUE));
+            }
             return Request.ofKeys(random.nextInt(), operation, text(1, 60), text(0, 100),
                     operation.hasKeyBlock() ? keys() : KeyBlock.NONE);
         }

@@ -69,10 +69,18 @@ public final class CacheOnlyKeys {
 
     /**
      * Keeps an object from being evicted for room for so long, at most until its rule's
-     * {@code ttl}; false if there is none that the caller may read.
+     * {@code ttl}.
+     *
+     * @param time at most {@link CacheOnlyObjects#MAX_LEASE}
+     * @return false if there is none that the caller may read, or its tenant has leased too much
      */
-    public boolean keep(String key, Duration time) {
-        return mayRead(key) && objects.keep(id(key), time);
+    public boolean tryLease(String key, Duration time) {
+        return mayRead(key) && objects.tryLease(id(key), time);
+    }
+
+    /** Counts a read of an object; false if there is none that the caller may read. */
+    public boolean touch(String key) {
+        return mayRead(key) && objects.find(id(key)) != null;
     }
 
     /**
