@@ -99,7 +99,7 @@ static const char *range_mistake(const railhead_request *request) {
 }
 
 static bool is_of_keys(const railhead_request *request) {
-    return request->operation >= RAILHEAD_EXISTS && request->operation <= RAILHEAD_TOUCH;
+    return request->operation >= RAILHEAD_EXISTS && request->operation <= RAILHEAD_USAGE;
 }
 
 /* Of what has keys in place of one object. The gateway looks into the keys themselves. */
@@ -117,7 +117,7 @@ static const char *keys_mistake(const railhead_request *request, const char *con
                                              : request->part_number != 0) {
         return "a part number is for UPLOAD_PART and LEASE, from 1";
     }
-    if (request->operation == RAILHEAD_DELETE_PREFIX) {
+    if (request->operation == RAILHEAD_DELETE_PREFIX || request->operation == RAILHEAD_USAGE) {
         return request->keys || request->keys_bytes || request->keys_count || request->hash_bytes
                    ? "keys, but all that begin with a prefix are meant" : NULL;
     }
@@ -159,7 +159,7 @@ static const char *object_mistake(const railhead_request *request, const char *c
 }
 
 static const char *mistake(const railhead_request *request, const char *const texts[TEXTS]) {
-    if (request->operation < RAILHEAD_GET || request->operation > RAILHEAD_TOUCH) {
+    if (request->operation < RAILHEAD_GET || request->operation > RAILHEAD_USAGE) {
         return "an unknown operation";
     }
     const char *why = is_of_keys(request) ? keys_mistake(request, texts) : object_mistake(request, texts);

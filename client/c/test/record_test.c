@@ -103,7 +103,7 @@ static void malformed_requests_are_not_sent(void) {
         const char *why;
     } cases[] = {
         {{.operation = 0, .bucket = "b", .key = "k"}, "operation"},
-        {{.operation = RAILHEAD_TOUCH + 1, .bucket = "b", .key = "k"}, "operation"},
+        {{.operation = RAILHEAD_USAGE + 1, .bucket = "b", .key = "k"}, "operation"},
         {{.operation = RAILHEAD_LEASE, .bucket = "b", .keys = "12", .keys_bytes = 2, .keys_count = 2, .hash_bytes = 1}, "part number"},
         {{.operation = RAILHEAD_LEASE, .bucket = "b", .keys = "12", .keys_bytes = 2, .keys_count = 2, .hash_bytes = 1,
           .part_number = 0x80000000u}, "part number"},
@@ -120,6 +120,7 @@ static void malformed_requests_are_not_sent(void) {
           .flags = RAILHEAD_RANGE, .range_last = 1}, "range"},
         {{.operation = RAILHEAD_DELETE, .bucket = "b", .keys = "1", .keys_bytes = 1, .keys_count = 65536}, "too many"},
         {{.operation = RAILHEAD_DELETE_PREFIX, .bucket = "b", .keys = "1", .keys_bytes = 1, .keys_count = 1}, "prefix"},
+        {{.operation = RAILHEAD_USAGE, .bucket = "b", .keys = "1", .keys_bytes = 1, .keys_count = 1}, "prefix"},
         {{.operation = RAILHEAD_GET, .bucket = "b", .key = "k", .keys = "1", .keys_bytes = 1, .keys_count = 1}, "keys"},
         {{.operation = RAILHEAD_GET, .key = "k"}, "no bucket"},
         {{.operation = RAILHEAD_GET, .bucket = "b", .key = ""}, "no key"},

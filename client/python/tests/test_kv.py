@@ -100,6 +100,9 @@ def test_s3_counts_a_use_and_gives_no_lease(blocks: KV) -> None:
     assert blocks.touch(["k", "none"]) == [True, False]
     assert blocks.lease(["k"], 1) == [False]
     assert blocks.stats().errors == {"NotServed": 1}
+    with pytest.raises(railhead.NotServed):
+        blocks.usage()
+    assert blocks.exists(["k"]) == [True]
     for seconds in (0, -1, 601):
         with pytest.raises(ValueError, match="seconds"):
             blocks.lease(["k"], seconds)
@@ -214,6 +217,9 @@ def test_leased_blocks_stay_while_others_go(kv_rack: Rack) -> None:
         memory = client.empty(8 << 20)
         assert blocks.put_from(["leased", "used", "unused"], [memory[:1000]] * 3) == [Written.STORED] * 3
         assert blocks.lease(["leased", "none"], 600) == [True, False]
+        usage = blocks.usage()
+        assert usage[:3] == (3, 3 * 4096, 4096)
+        assert usage.limit_bytes >= 64 << 20
         for at in range(40):
             assert blocks.touch(["used", "none"]) == [True, False]
             assert blocks.put_from([f"large{at}"], [memory]) == [Written.STORED]

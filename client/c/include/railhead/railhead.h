@@ -213,7 +213,10 @@ enum {
     RAILHEAD_LEASE = 9,         /* keeps `keys` from being evicted for `part_number` milliseconds: bits for those
                                    that are leased. 10 minutes at most. What is not held, or is beyond the tenant's share of
                                    leases, has no bit */
-    RAILHEAD_TOUCH = 10         /* counts a use of `keys`, so that others are evicted first: bits for those that are held */
+    RAILHEAD_TOUCH = 10,        /* counts a use of `keys`, so that others are evicted first: bits for those that are held */
+    RAILHEAD_USAGE = 11         /* what begins with `key` and may be read: its number in object_bytes, and in the headers, in
+                                   decimal digits, x-railhead-bytes, x-railhead-leased-bytes, and x-railhead-limit-bytes, the
+                                   most that the tenant may have */
 };
 
 enum {

@@ -149,7 +149,8 @@ def ask(paths: Paths, box: Box, job: Keys) -> Steps[None]:
 
 class Keys(Job):
     """
-    A request of many keys, or, with no keys, DELETE_PREFIX. `url` names the bucket and the prefix, `millis` are of LEASE alone.
+    A request of many keys, or, with no keys, DELETE_PREFIX or USAGE. `url` names the bucket and the prefix; `millis` are of LEASE
+    alone.
     """
 
     has_window = False
@@ -168,6 +169,7 @@ class Keys(Job):
         self.flags: list[bool] = [False] * len(self._keys)
         self.counts = [0] * len(self._blocks)
         self.count = 0
+        self.headers = ""
         self.error = None
 
     def first(self, at_once: int) -> list[Piece]:
@@ -176,6 +178,7 @@ class Keys(Job):
     def came(self, piece: Piece, outcome: Outcome) -> list[Piece]:
         self.via = piece.via
         self.count += outcome.size
+        self.headers = outcome.headers
         if self._blocks:
             block = self._blocks[piece.number]
             self.counts[piece.number] = outcome.size
@@ -193,6 +196,13 @@ class Keys(Job):
             self.fail(errors.StoreError(f"{len(flags)} bits came for {block.keys} keys", url=self.url))
             return [False] * block.keys
         return flags[:block.keys]
+
+    def number(self, name: str) -> int:
+        """What a header of the last answer says, in decimal digits."""
+        value = next((line[len(name) + 2:] for line in self.headers.splitlines() if line.startswith(f"{name}: ")), "")
+        if not (value.isascii() and value.isdigit()):
+            raise errors.StoreError(f"{name} is no number: {value!r}", url=self.url)
+        return int(value)
 
     def leading(self) -> int:
         """Of PREFIX: the keys held before the first that is not."""
@@ -215,10 +225,10 @@ class Keys(Job):
     # ---- By plain S3 ----
 
     def by_http(self, http: Any, piece: Piece) -> Outcome:
+        if self.operation in (_native.LEASE, _native.USAGE):
+            raise errors.NotServed("S3 has no leases, and tells no usage", url=self.url)
         if not self._blocks:
             return self._clear_by_http(http)
-        if self.operation == _native.LEASE:
-            raise errors.NotServed("S3 has no leases", url=self.url)
         block = self._blocks[piece.number]
         keys = [self.key + key for key in self._keys[block.first:block.first + block.keys]]
         if self.operation == _native.DELETE:

@@ -73,6 +73,18 @@ class Stats(NamedTuple):
     last_error: str
 
 
+class Usage(NamedTuple):
+    """
+    Blocks held now, and their memory in bytes; of those that are leased; and the most that all blocks of the tenant may take,
+    which it may share with others.
+    """
+
+    blocks: int
+    bytes: int
+    leased_bytes: int
+    limit_bytes: int
+
+
 class Queue:
     """
     Calls that run on threads, and their results behind a descriptor for an event loop of any kind. The descriptor is readable
@@ -282,6 +294,13 @@ class KV:
                 self._count(deleted=removed)
                 return removed
             removed += job.count
+
+    def usage(self) -> Usage:
+        """What the blocks of the namespace take that the caller may read. The gateway looks at each, so ask seldom."""
+        job = Keys(_native.USAGE, self._url)
+        self._run(job)
+        return Usage(job.count, job.number("x-railhead-bytes"), job.number("x-railhead-leased-bytes"),
+                     job.number("x-railhead-limit-bytes"))
 
     # ---- Calls that do not block ----
 

@@ -195,6 +195,11 @@ public final class CacheOnlyObjects {
      */
     public void visit(String namespace, String bucket, String from,
             Predicate<ObjectMetadata> visitor) {
+        visitObjects(namespace, bucket, from, object -> visitor.test(object.metadata()));
+    }
+
+    private void visitObjects(String namespace, String bucket, String from,
+            Predicate<CacheOnlyObject> visitor) {
         ConcurrentNavigableMap<String, CacheOnlyObject> named = names
                 .get(new Bucket(namespace, bucket));
         if (named == null) {
@@ -202,11 +207,46 @@ public final class CacheOnlyObjects {
         }
         long now = nanoClock.getAsLong();
         for (CacheOnlyObject object : named.tailMap(from).values()) {
-            if (!object.isExpiredAt(now) && !visitor.test(object.metadata())) {
+            if (!object.isExpiredAt(now) && !visitor.test(object)) {
                 return;
             }
         }
     }
+
+    /**
+     * Returns what a tenant's objects below a prefix take. Looks at each of them, so not for event
+     * loops.
+     *
+     * @param keys those that count
+     */
+    public Usage usage(String tenant, String namespace, String bucket, String prefix,
+            Predicate<String> keys) {
+        TenantPartition partition = partitions.of(tenant);
+        long now = nanoClock.getAsLong();
+        long[] sums = new long[3];
+        visitObjects(namespace, bucket, prefix, object -> {
+            String key = object.id().key();
+            boolean begins = key.startsWith(prefix);
+            if (begins && keys.test(key)) {
+                sums[0]++;
+                sums[1] += object.slotBytes();
+                sums[2] += object.partition().cacheOnly().isLeased(object, now)
+                        ? object.slotBytes()
+                        : 0;
+            }
+            return begins;
+        });
+        return new Usage(sums[0], sums[1], sums[2],
+                Math.min(partition.quotaBytes(), partitions.capacityBytes()));
+    }
+
+    /**
+     * The memory of some objects, counted in slots.
+     *
+     * @param limitBytes the most that all objects of the tenant may take: its quota, or else all
+     *            memory for cached bytes, which it shares with others
+     */
+    public record Usage(long objects, long bytes, long leasedBytes, long limitBytes) {}
 
     /**
      * Puts an object unless its key is taken. The stage completes at once, or on a thread of the

@@ -8,6 +8,7 @@ import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.protocol.channel.Answer;
 import io.railhead.protocol.channel.HeldKeys;
+import io.railhead.protocol.channel.KeyUsage;
 import io.railhead.protocol.channel.Request;
 import io.railhead.protocol.channel.RequestOperation;
 import io.railhead.protocol.message.MessageException;
@@ -31,7 +32,7 @@ record ChannelKeys(CacheOnlyKeys objects) {
 
     /** Returns whether an answer may take longer than an event loop may be held. */
     static boolean isLong(Request request) {
-        return request.operation() == RequestOperation.DELETE_PREFIX
+        return !request.operation().hasKeyBlock()
                 || request.keys().count() > MAX_AT_ONCE;
     }
 
@@ -46,6 +47,7 @@ record ChannelKeys(CacheOnlyKeys objects) {
                     objects.deletePrefix(request.key(), MAX_REMOVED), Map.of());
             case LEASE -> lease(request);
             case TOUCH -> marked(request, objects::touch);
+            case USAGE -> usage(request);
             case GET, HEAD, PUT, UPLOAD_PART -> throw new IllegalArgumentException(
                     "not of many keys: " + request.operation());
         };
@@ -69,6 +71,12 @@ record ChannelKeys(CacheOnlyKeys objects) {
                     + CacheOnlyObjects.MAX_LEASE.toMillis() + " milliseconds: " + time.toMillis());
         }
         return marked(request, key -> objects.tryLease(key, time));
+    }
+
+    private Answer usage(Request request) {
+        CacheOnlyObjects.Usage usage = objects.usage(request.key());
+        return new KeyUsage(usage.objects(), usage.bytes(), usage.leasedBytes(),
+                usage.limitBytes()).answer(request.id());
     }
 
     /** Returns whether the object is gone; false if the caller may not delete it. */

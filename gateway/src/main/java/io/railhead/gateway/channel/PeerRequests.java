@@ -294,7 +294,7 @@ final class PeerRequests {
                     requireWindow(window));
             case HEAD -> new ChannelHead(services.reads(), exchange,
                     allowed(known.request("HEAD", version(request), reading(request)))).start();
-            case EXISTS, PREFIX, DELETE, DELETE_PREFIX, LEASE, TOUCH -> throw new IllegalStateException(
+            case EXISTS, PREFIX, DELETE, DELETE_PREFIX, LEASE, TOUCH, USAGE -> throw new IllegalStateException(
                     "served at once: " + request.operation());
             case PUT -> put(exchange, allowed(known.request("PUT", Map.of(), writing(request))),
                     TokenOperation.PUT, requireWindow(window));

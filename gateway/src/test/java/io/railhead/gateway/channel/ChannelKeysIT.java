@@ -9,6 +9,7 @@ import io.railhead.gateway.TestPeer;
 import io.railhead.protocol.channel.Answer;
 import io.railhead.protocol.channel.HeldKeys;
 import io.railhead.protocol.channel.KeyBlock;
+import io.railhead.protocol.channel.KeyUsage;
 import io.railhead.protocol.channel.Request;
 import io.railhead.protocol.channel.RequestOperation;
 import java.util.ArrayList;
@@ -298,6 +299,33 @@ class ChannelKeysIT {
         assertThat(marks(peer("READER", "reader-secret")
                 .ask(ask(RequestOperation.TOUCH, "", "open/used", "large19")), 2))
                 .containsExactly(true, false);
+    }
+
+    @Test
+    void usageIsOfWhatTheCallerMayReadBelowThePrefix() {
+        hold("open/a", "open/b", "other");
+        assertThat(put("open/large", random(BUFFER), ONCE).status()).isEqualTo(200);
+        assertThat(marks(peer.ask(lease(600_000, "open/a", "other")), 2))
+                .containsExactly(true, true);
+        KeyUsage open = usage(peer, "open/");
+        assertThat(open.objects()).isEqualTo(3);
+        assertThat(open.bytes()).isEqualTo(BUFFER + 8192);
+        assertThat(open.leasedBytes()).isEqualTo(4096);
+        assertThat(open.limitBytes()).isBetween(64L << 20, 128L << 20);
+        KeyUsage all = usage(peer, "");
+        assertThat(all.objects()).isEqualTo(4);
+        assertThat(all.leasedBytes()).isEqualTo(8192);
+        assertThat(usage(peer("READER", "reader-secret"), "")).isEqualTo(open);
+        assertThat(usage(peer("OTHER", "other-secret"), ""))
+                .isEqualTo(new KeyUsage(0, 0, 0, open.limitBytes()));
+        assertThat(usage(peer, "none").objects()).isZero();
+    }
+
+    private static KeyUsage usage(TestPeer who, String prefix) {
+        Answer answer = who.ask(Request.ofKeys(0, RequestOperation.USAGE, "kv-a", prefix,
+                KeyBlock.NONE));
+        assertThat(answer.status()).as("%s", answer).isEqualTo(200);
+        return KeyUsage.of(answer);
     }
 
     @Test

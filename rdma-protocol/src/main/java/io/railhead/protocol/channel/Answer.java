@@ -63,8 +63,9 @@ public record Answer(int id, int status, long bytesMoved, long objectSize, long 
     /**
      * Returns an answer to a request of many keys.
      *
-     * @param count the keys held, those that lead, or the objects removed
-     * @param headers {@link HeldKeys#HEADER} where each key has a bit, else none
+     * @param count the keys held, those that lead, the objects removed, or those counted
+     * @param headers {@link HeldKeys#HEADER} where each key has a bit, those of {@link KeyUsage},
+     *            or none
      */
     public static Answer ofKeys(int id, long count, Map<String, String> headers) {
         return new Answer(id, 200, 0, count, 0, 0, "", "", "", "", headers, AnswerOrigin.NONE,

@@ -28,7 +28,7 @@ public record Request(int id, RequestOperation operation, RequestRange range, in
         }
         if (operation.hasKeyBlock() != (keys.length() > 0)) {
             throw new IllegalArgumentException(
-                    "keys must be there for requests of many keys, but for DELETE_PREFIX");
+                    "keys must be there for requests of many keys, but for DELETE_PREFIX and USAGE");
         }
         if (!HeaderLines.isValue(ifMatch)) {
             throw new IllegalArgumentException("If-Match must have no control characters");
@@ -63,9 +63,9 @@ public record Request(int id, RequestOperation operation, RequestRange range, in
     }
 
     /**
-     * Returns an EXISTS, PREFIX, DELETE, DELETE_PREFIX or TOUCH.
+     * Returns an EXISTS, PREFIX, DELETE, DELETE_PREFIX, TOUCH or USAGE.
      *
-     * @param keys {@link KeyBlock#NONE} for DELETE_PREFIX
+     * @param keys {@link KeyBlock#NONE} for DELETE_PREFIX and USAGE
      */
     public static Request ofKeys(int id, RequestOperation operation, String bucket, String prefix,
             KeyBlock keys) {

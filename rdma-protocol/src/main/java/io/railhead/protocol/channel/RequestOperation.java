@@ -23,10 +23,13 @@ public enum RequestOperation {
     /** Keeps many cache-only objects from being evicted, for a time. */
     LEASE(9),
     /** Counts a use of many cache-only objects, so that others are evicted first. */
-    TOUCH(10);
+    TOUCH(10),
+    /** Returns how much memory the cache-only objects below a prefix take. */
+    USAGE(11);
 
     private static final RequestOperation[] BY_CODE = {GET, HEAD, PUT, UPLOAD_PART, EXISTS, PREFIX,
-            DELETE, DELETE_PREFIX, LEASE, TOUCH};
+            DELETE, DELETE_PREFIX, LEASE, TOUCH,
+            USAGE};
     /** The highest code, which a gateway tells its clients when a session opens. */
     public static final int HIGHEST_CODE = BY_CODE.length;
 
@@ -62,7 +65,7 @@ public enum RequestOperation {
 
     /** Returns whether a {@link KeyBlock} names the objects. */
     public boolean hasKeyBlock() {
-        return isOfKeys() && this != DELETE_PREFIX;
+        return isOfKeys() && this != DELETE_PREFIX && this != USAGE;
     }
 
     /** Returns whether the record says a number: a part's, or a lease's milliseconds. */

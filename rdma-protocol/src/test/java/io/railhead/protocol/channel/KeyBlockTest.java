@@ -118,6 +118,16 @@ class KeyBlockTest {
     }
 
     @Test
+    void aUsageComesBackFromItsAnswer() throws MessageException {
+        KeyUsage usage = new KeyUsage(3, 12_288, 4096, 1L << 40);
+        ByteBuffer message = ByteBuffer.allocate(400).order(LITTLE_ENDIAN);
+        assertThat(AnswerCodec.tryEncode(usage.answer(7), message)).isTrue();
+        assertThat(KeyUsage.of(AnswerCodec.decode(message.flip()))).isEqualTo(usage);
+        assertThatThrownBy(() -> KeyUsage.of(Answer.declined(7, "unsupported")))
+                .isInstanceOf(NumberFormatException.class);
+    }
+
+    @Test
     void heldKeysAreBits() {
         BitSet held = new BitSet();
         held.set(0);

@@ -93,7 +93,7 @@ class NativeChannelPageTest {
             assertThat(page.text()).contains(operation.code() + " " + operation.name());
         }
         assertThat(RequestOperation.HIGHEST_CODE)
-                .isEqualTo(RequestOperation.TOUCH.code());
+                .isEqualTo(RequestOperation.USAGE.code());
     }
 
     @Test

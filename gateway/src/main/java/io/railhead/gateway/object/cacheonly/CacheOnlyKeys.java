@@ -120,6 +120,14 @@ public final class CacheOnlyKeys {
         return keys.size();
     }
 
+    /**
+     * Returns what the objects take that the caller may read and whose keys begin with a prefix.
+     * Looks at every key of the prefix, so not for event loops.
+     */
+    public CacheOnlyObjects.Usage usage(String prefix) {
+        return objects.usage(asker.tenant(), namespace, bucket, prefix, this::mayRead);
+    }
+
     private boolean mayDelete(String key) {
         return access.allowsDeletion(asker, bucket, new AccessControl.Deletion(key, null));
     }
