@@ -131,6 +131,26 @@ static const char *keys_mistake(const railhead_request *request, const char *con
                ? "keys_bytes that are not keys_count hashes" : NULL;
 }
 
+static const char *windows_mistake(const railhead_request *request) {
+    if (request->windows_count == 0) {
+        return request->windows ? "windows without their count" : NULL;
+    }
+    if (request->operation != RAILHEAD_GET && request->operation != RAILHEAD_PUT) {
+        return "several windows are for GET and PUT";
+    }
+    return !request->windows || request->windows_count > RH_MOST_WINDOWS || request->offset || request->window
+               ? "windows are 64 at most, with an offset and a window of 0" : NULL;
+}
+
+/* Of all windows together. */
+static uint64_t window_bytes(const railhead_request *request) {
+    uint64_t bytes = request->window;
+    for (uint32_t i = 0; i < request->windows_count; i++) {
+        bytes += request->windows[i].bytes;
+    }
+    return bytes;
+}
+
 static const char *object_mistake(const railhead_request *request, const char *const texts[TEXTS]) {
     const uint32_t operation = request->operation;
     const bool part = operation == RAILHEAD_UPLOAD_PART, writes = part || operation == RAILHEAD_PUT;
@@ -163,6 +183,7 @@ static const char *mistake(const railhead_request *request, const char *const te
         return "an unknown operation";
     }
     const char *why = is_of_keys(request) ? keys_mistake(request, texts) : object_mistake(request, texts);
+    why = why ? why : windows_mistake(request);
     return why ? why : range_mistake(request);
 }
 
@@ -173,16 +194,25 @@ static uint8_t *put_keys(uint8_t *at, const railhead_request *request) {
     return at + RH_KEYS_FIXED_BYTES + request->keys_bytes;
 }
 
+static void put_windows(uint8_t *at, const railhead_request *request, uint32_t buffer_key) {
+    for (uint32_t i = 0; i < request->windows_count; i++, at += RH_WINDOW_BYTES) {
+        rh_put32(at, buffer_key);
+        rh_put64(at + 8, request->windows[i].offset);
+        rh_put64(at + 16, request->windows[i].bytes);
+    }
+}
+
 static void put_fixed(uint8_t *out, const railhead_request *request, uint32_t buffer_key, size_t record_bytes) {
     rh_put16(out, (uint16_t)record_bytes);
     out[2] = (uint8_t)request->operation;
     out[3] = request->flags == RAILHEAD_LAST ? 3 : (uint8_t)request->flags;
-    rh_put32(out + 8, buffer_key);
+    rh_put32(out + 8, request->windows_count ? 0 : buffer_key);
     rh_put32(out + 12, request->part_number);
     rh_put64(out + 16, request->offset);
-    rh_put64(out + 24, request->window);
+    rh_put64(out + 24, window_bytes(request));
     rh_put64(out + 32, request->range_first);
     rh_put64(out + 40, request->range_last);
+    rh_put16(out + 60, (uint16_t)request->windows_count);
 }
 
 int rh_request_encode(const railhead_request *request, uint32_t buffer_key, uint8_t *out, size_t room,
@@ -207,6 +237,7 @@ int rh_request_encode(const railhead_request *request, uint32_t buffer_key, uint
         lengths[HEADERS] = RH_KEYS_FIXED_BYTES + (size_t)request->keys_bytes;
         record_bytes += lengths[HEADERS];
     }
+    record_bytes += (size_t)request->windows_count * RH_WINDOW_BYTES;
     record_bytes = (record_bytes + 7) & ~(size_t)7;
     if (record_bytes > room) {
         return rh_fail(error, "the texts are too long for a message: %zu of %zu bytes", record_bytes, room);
@@ -223,6 +254,7 @@ int rh_request_encode(const railhead_request *request, uint32_t buffer_key, uint
         memcpy(at, texts[i], lengths[i]);
         at += lengths[i];
     }
+    put_windows(at, request, buffer_key);
     return (int)record_bytes;
 }
 

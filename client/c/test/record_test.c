@@ -96,8 +96,27 @@ static void keys_are_those_of_the_specification(void) {
     CHECK(rh_request_encode(&exists, 0, made, sizeof made, &error) < 0 && strstr(error.text, "too long"), "%s", error.text);
 }
 
+static void windows_are_those_of_the_specification(void) {
+    static const railhead_window two[] = {{4096, 65536}, {1 << 20, 65536}};
+    uint8_t wanted[512], made[512];
+    size_t bytes = example("windows", wanted);
+    railhead_request get = {.operation = RAILHEAD_GET, .bucket = "kv-a", .key = "m@1", .windows = two, .windows_count = 2};
+    memset(made, 0xff, sizeof made);
+    int length = rh_request_encode(&get, 0x11223344, made + RH_HEADER_BYTES, 400, &error);
+    CHECK(length == 120, "%d: %s", length, error.text);
+    rh_request_number(made + RH_HEADER_BYTES, 5);
+    rh_message_begin(made, RH_REQUESTS, (size_t)length);
+    CHECK(bytes == (size_t)(RH_HEADER_BYTES + length), "%zu bytes", bytes);
+    for (size_t i = 0; i < bytes; i++) {
+        CHECK(made[i] == wanted[i], "byte %zu: %02x, not %02x", i, made[i], wanted[i]);
+    }
+    get.windows_count = 65;
+    CHECK(rh_request_encode(&get, 1, made, sizeof made, &error) < 0 && strstr(error.text, "64 at most"), "%s", error.text);
+}
+
 /* The gateway ends a session for any of these: they must not be sent. */
 static void malformed_requests_are_not_sent(void) {
+    static const railhead_window one = {0, 1};
     static const struct {
         railhead_request request;
         const char *why;
@@ -122,6 +141,10 @@ static void malformed_requests_are_not_sent(void) {
         {{.operation = RAILHEAD_DELETE_PREFIX, .bucket = "b", .keys = "1", .keys_bytes = 1, .keys_count = 1}, "prefix"},
         {{.operation = RAILHEAD_USAGE, .bucket = "b", .keys = "1", .keys_bytes = 1, .keys_count = 1}, "prefix"},
         {{.operation = RAILHEAD_GET, .bucket = "b", .key = "k", .keys = "1", .keys_bytes = 1, .keys_count = 1}, "keys"},
+        {{.operation = RAILHEAD_HEAD, .bucket = "b", .key = "k", .windows = &one, .windows_count = 1}, "GET and PUT"},
+        {{.operation = RAILHEAD_GET, .bucket = "b", .key = "k", .window = 1, .windows = &one, .windows_count = 1}, "window of 0"},
+        {{.operation = RAILHEAD_GET, .bucket = "b", .key = "k", .windows_count = 1}, "windows"},
+        {{.operation = RAILHEAD_GET, .bucket = "b", .key = "k", .windows = &one}, "count"},
         {{.operation = RAILHEAD_GET, .key = "k"}, "no bucket"},
         {{.operation = RAILHEAD_GET, .bucket = "b", .key = ""}, "no key"},
         {{.operation = RAILHEAD_GET, .bucket = "b", .key = "\xc3"}, "UTF-8"},
@@ -200,6 +223,7 @@ int main(void) {
     requests_are_those_of_the_specification();
     keys_are_those_of_the_specification();
     answers_are_those_of_the_specification();
+    windows_are_those_of_the_specification();
     malformed_requests_are_not_sent();
     return 0;
 }

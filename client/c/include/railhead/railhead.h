@@ -225,6 +225,12 @@ enum {
     RAILHEAD_LAST = 2   /* only the last range_first bytes */
 };
 
+/* A range of a request's buffer, of 1 byte at least. */
+typedef struct railhead_window {
+    uint64_t offset;
+    uint64_t bytes;
+} railhead_window;
+
 /* One request. What is not used is 0 or NULL. Everything is copied by railhead_submit. */
 typedef struct railhead_request {
     uint32_t operation;
@@ -252,8 +258,13 @@ typedef struct railhead_request {
     uint32_t keys_bytes;      /* of all of them: no more than a message holds */
     uint32_t keys_count;
     uint32_t hash_bytes;
-    uint32_t reserved_bits;
-    uint64_t reserved[1];
+    /*
+     * GET and PUT: several windows of `buffer` in place of `offset` and `window`, which are 0 then. A GET fills them in this order,
+     * a PUT sends their bytes. 64 at most; those of a GET do not overlap. A gateway that knows of none is RAILHEAD_NOT_SERVED,
+     * with the code "unsupported".
+     */
+    uint32_t windows_count;
+    const railhead_window *windows;
 } railhead_request;
 
 /*

@@ -53,6 +53,8 @@ class LimitsTest {
                     new Past("CacheOnlyIT", "aFullShareEvictsWholeObjects")),
             entry("RDMA token", new Past("OneSidedIT", "InvalidRDMAToken")),
             entry("keys of one native request", new Past("ChannelKeysIT", "KeyTooLongError")),
+            entry("windows of one native request",
+                    new Past("ChannelWindowsIT", "overlapping")),
             entry("lease of cache-only objects", new Past("ChannelKeysIT", "600_001")),
             entry("body of what was refused", new Past("HttpFramingIT", "long_body")),
             entry("browser form",

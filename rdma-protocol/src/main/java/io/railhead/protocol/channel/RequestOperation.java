@@ -53,6 +53,11 @@ public enum RequestOperation {
         return this == GET || isWrite();
     }
 
+    /** Returns whether several windows may take the place of one. */
+    boolean mayHaveWindows() {
+        return this == GET || this == PUT;
+    }
+
     /** Returns whether the request names many objects by a prefix, and has no window. */
     public boolean isOfKeys() {
         return code >= EXISTS.code;

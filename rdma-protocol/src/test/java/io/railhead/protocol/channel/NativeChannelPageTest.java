@@ -39,6 +39,7 @@ class NativeChannelPageTest {
     void theRequestsAreAsTheyAreEncoded() throws IOException {
         assertEncoded("requests", ChannelPage.REQUESTS);
         assertEncoded("keys", ChannelPage.KEYS);
+        assertEncoded("windows", ChannelPage.WINDOWS);
     }
 
     private void assertEncoded(String block, List<Request> requests) throws IOException {
