@@ -30,6 +30,7 @@ from railhead._memory import View
 from railhead._options import PutOptions
 from railhead._settings import split
 from railhead._transfer import Transfer
+from railhead._windows import WindowsGet, WindowsPut, around, overlap
 
 if TYPE_CHECKING:
     from railhead._paths import Paths
@@ -205,21 +206,47 @@ class KV:
 
     def get_into(self, keys: Sequence[str | bytes], windows: Sequence[Window]) -> list[bool]:
         """Reads each block into its window. True: it was held and filled the window exactly; else the content is undefined."""
-        wanted = [_views(window, writable=True) for window in windows]
+        wanted = [(self._url + name, _views(window, writable=True))
+                  for name, window in zip(_names(keys), windows, strict=True)]
+        hits = self._get_by_lists(wanted)
+        left = [at for at in range(len(wanted)) if at not in hits]
+        hits.update(zip(left, self._get_by_parts([wanted[at] for at in left]), strict=True))
+        self._count(hits=sum(hits.values()), misses=len(hits) - sum(hits.values()))
+        return [hits[at] for at in range(len(wanted))]
+
+    def _get_by_lists(self, wanted: Sequence[tuple[str, list[View]]]) -> dict[int, bool]:
+        """Blocks with several pieces of one region of memory, each by one request: those that a gateway served so."""
+        jobs: dict[int, WindowsGet] = {}
+        for at, (url, views) in enumerate(wanted):
+            span = self._span(views)
+            if span is not None and not overlap(views):
+                jobs[at] = WindowsGet(url, views, span)
+        self._transfer(list(jobs.values()))
+        served = {at: job for at, job in jobs.items() if not isinstance(job.error, errors.NotServed)}
+        for job in served.values():
+            if job.error is not None and not isinstance(job.error, errors.NotFound):
+                self._failed(job.error)
+        return {at: job.fits() for at, job in served.items()}
+
+    def _get_by_parts(self, wanted: Sequence[tuple[str, list[View]]]) -> list[bool]:
+        """Each piece by a request of its own, all of one version."""
         reads: list[Read] = []
-        for key, views in zip(_names(keys), wanted, strict=True):
+        for url, views in wanted:
             start = 0
             for view in views:
-                reads.append(Read(self._url + key, view, start))
+                reads.append(Read(url, view, start))
                 start += view.nbytes
         try:
             got = iter(self._client.get_many(reads, return_exceptions=True) if reads else [])
         except (errors.RailheadError, OSError) as error:
-            self._failed(error, len(keys))
-            return [False] * len(keys)
-        hits = [self._is_hit(views, [next(got) for _ in views]) for views in wanted]
-        self._count(hits=sum(hits), misses=len(hits) - sum(hits))
-        return hits
+            self._failed(error)
+            return [False] * len(wanted)
+        return [self._is_hit(views, [next(got) for _ in views]) for _, views in wanted]
+
+    def _span(self, views: list[View]) -> View | None:
+        """The memory that holds all of several pieces, if a gateway reaches it."""
+        span = around(views)
+        return span if span is not None and self._client._paths.region(span) is not None else None
 
     def _is_hit(self, views: list[View], got: list[Any]) -> bool:
         for each in got:
@@ -233,13 +260,15 @@ class KV:
 
     def put_from(self, keys: Sequence[str | bytes], windows: Sequence[Window]) -> list[Written]:
         """
-        Stores each window as a block. Several pieces of memory are joined by a copy. What has no room beside others is put again
-        after those, as long as some are stored.
+        Stores each window as a block. Several pieces of one registered region go as they are, others are joined by a copy. What
+        has no room beside others is put again after those, as long as some are stored.
         """
-        jobs = [Put(self._url + key, _joined(window), _AS_BLOCK) for key, window in zip(_names(keys), windows, strict=True)]
-        left = [job for job in jobs if self._is_sendable(job)]
+        wanted = [(self._url + name, _views(window, writable=False))
+                  for name, window in zip(_names(keys), windows, strict=True)]
+        jobs = self._put_by_lists([self._put_of(url, views) for url, views in wanted])
+        left = [job for job in jobs if job.outcome is None and self._is_sendable(job)]
         while left:
-            self._put(left)
+            self._transfer(left)
             refused = [job for job in left if getattr(job.error, "code", "") == _NO_ROOM]
             if len(refused) == len(left):
                 break
@@ -251,7 +280,23 @@ class KV:
                     refused=written.count(Written.REFUSED))
         return written
 
-    def _put(self, jobs: list[Put]) -> None:
+    def _put_of(self, url: str, views: list[View]) -> Put:
+        span = self._span(views)
+        return Put(url, _joined(views), _AS_BLOCK) if span is None else WindowsPut(url, views, span, _AS_BLOCK)
+
+    def _put_by_lists(self, jobs: list[Put]) -> list[Put]:
+        """Sends those with several pieces of memory: the same jobs, but for those that were not served, and wait to be copied."""
+        self._transfer([job for job in jobs if isinstance(job, WindowsPut)])
+        for job in jobs:
+            if getattr(job.error, "code", "") == _NO_ROOM:
+                job.error = None
+        return [Put(job.url, _joined(job.views), _AS_BLOCK)
+                if isinstance(job, WindowsPut) and isinstance(job.error, errors.NotServed) else job for job in jobs]
+
+    def _transfer(self, jobs: Sequence[Put | WindowsGet]) -> None:
+        if not jobs:
+            return
+
         def call(paths: Paths, box: Box) -> Steps[None]:
             yield from Transfer(paths, box, fail_fast=False).run(jobs)
 
@@ -350,12 +395,11 @@ class KV:
         with self._lock:
             self._counts.update(counts)
 
-    def _failed(self, error: Exception, misses: int = 0) -> None:
+    def _failed(self, error: Exception) -> None:
         kind = type(error).__name__
         with self._lock:
             self._errors[kind] += 1
             self._last_error = str(error)
-            self._counts["misses"] += misses
             is_first = self._errors[kind] == 1
         _LOG.log(logging.WARNING if is_first else logging.DEBUG, "%s: taken for a miss: %s: %s", self._url, kind, error)
 
@@ -390,8 +434,7 @@ def _views(window: Window, *, writable: bool) -> list[View]:
     return [_memory.view(window, writable=writable)]
 
 
-def _joined(window: Window) -> View:
-    views = _views(window, writable=False)
+def _joined(views: Sequence[View]) -> View:
     if len(views) == 1:
         return views[0]
     whole = bytearray(sum(view.nbytes for view in views))

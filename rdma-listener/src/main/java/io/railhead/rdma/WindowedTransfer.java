@@ -37,7 +37,7 @@ final class WindowedTransfer implements Transfer {
         var _ = afterPieces(ownedSlice, bufferOffset, Transfer::write)
                 .whenComplete((_, failure) -> {
                     ownedSlice.close();
-                    end(written, null, failure);
+                    end(written, failure);
                 });
         return written;
     }
@@ -52,10 +52,12 @@ final class WindowedTransfer implements Transfer {
         CompletableFuture<PageSlice> outcome = new CompletableFuture<>();
         var _ = afterPieces(ownedSlice, bufferOffset, WindowedTransfer::readPiece)
                 .whenComplete((_, failure) -> {
-                    if (failure != null) {
+                    if (failure == null) {
+                        outcome.complete(ownedSlice);
+                    } else {
                         ownedSlice.close();
+                        outcome.completeExceptionally(failure);
                     }
-                    end(outcome, ownedSlice, failure);
                 });
         return outcome;
     }
@@ -68,15 +70,14 @@ final class WindowedTransfer implements Transfer {
             if (piece != null) {
                 piece.close();
             }
-            end(read, null, failure);
+            end(read, failure);
         });
         return read;
     }
 
-    private static <T extends @Nullable Object> void end(CompletableFuture<T> stage, T result,
-            @Nullable Throwable failure) {
+    private static void end(CompletableFuture<Void> stage, @Nullable Throwable failure) {
         boolean _ = failure == null
-                ? stage.complete(result)
+                ? stage.complete(null)
                 : stage.completeExceptionally(failure);
     }
 
@@ -122,7 +123,7 @@ final class WindowedTransfer implements Transfer {
                     first.compareAndSet(null, failure);
                 }
                 if (left.decrementAndGet() == 0) {
-                    end(end, null, first.get());
+                    end(end, first.get());
                 }
             });
         }
