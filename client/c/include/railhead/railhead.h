@@ -250,9 +250,9 @@ typedef struct railhead_request {
     uint32_t timeout_millis;  /* from railhead_submit on; 0: the session's request_timeout_millis */
     uint64_t user;            /* comes back in the completion */
     /*
-     * EXISTS, PREFIX, DELETE, LEASE and TOUCH: `keys_count` keys, 1024 at most, one behind the other, without `key` before them. With `hash_bytes`
-     * each is a hash of so many bytes (64 at most), and the object's key ends in its lower-case hexadecimal digits. With 0 each is a
-     * text behind its length, two bytes, the lower first.
+     * EXISTS, PREFIX, DELETE, LEASE and TOUCH: `keys_count` keys, 1024 at most, one behind the other, without `key` before them.
+     * With `hash_bytes` each is a hash of so many bytes (64 at most), and the object's key ends in its lower-case hexadecimal digits.
+     * With 0 each is a text behind its length, two bytes, the lower first.
      */
     const void *keys;
     uint32_t keys_bytes;      /* of all of them: no more than a message holds */

@@ -139,8 +139,8 @@ public final class CacheOnlyObjects {
      * not outlive the object's own end, a deletion, or an operator's eviction. A shorter lease
      * leaves a longer one as it is.
      *
-     * <p> A tenant may lease a part of its room alone: {@link TenantPartitions#leasableBytes}. Where
-     * others have taken room since, no lease is renewed beyond that part, so leases end.
+     * <p> A tenant may lease a part of its room alone: {@link TenantPartitions#leasableBytes}.
+     * Where others have taken room since, no lease is renewed beyond that part, so leases end.
      *
      * @param time at most {@link #MAX_LEASE}
      * @return false if there is no such object, or if its tenant has leased too much
@@ -361,7 +361,8 @@ public final class CacheOnlyObjects {
      * @return the bytes evicted
      */
     long evictOldest(TenantPartition partition, long wanted, EvictionCause cause) {
-        List<CacheOnlyObject> oldest = partition.cacheOnly().takeOldest(wanted, nanoClock.getAsLong());
+        List<CacheOnlyObject> oldest = partition.cacheOnly()
+                .takeOldest(wanted, nanoClock.getAsLong());
         oldest.forEach(object -> evict(object, cause));
         return oldest.stream().mapToLong(CacheOnlyObject::slotBytes).sum();
     }

@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The cache-only objects of one {@link TenantPartition}, oldest first. An object that was read gets
- * one more round: the one that arrived first, and that nobody read since, goes first. Leased objects
- * stand apart, so that no search passes over them. They come back as the newest ones when their
- * leases end.
+ * one more round: the one that arrived first, and that nobody read since, goes first. Leased
+ * objects stand apart, so that no search passes over them. They come back as the newest ones when
+ * their leases end.
  *
  * <p> Any thread. The monitor is the innermost lock: nothing is evicted or freed within it, so a
  * caller evicts what it is given.

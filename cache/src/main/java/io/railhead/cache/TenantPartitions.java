@@ -158,8 +158,8 @@ final class TenantPartitions {
 
     /**
      * Returns the most bytes of a partition's cache-only objects that may be leased: a half of what
-     * they may have now, or of the room that the partition could claim, if that is more. That is its
-     * floor, or an equal part of the memory within its quota.
+     * they may have now, or of the room that the partition could claim, if that is more. That is
+     * its floor, or an equal part of the memory within its quota.
      */
     long leasableBytes(TenantPartition tenantPartition) {
         long equalPart = Math.max(tenantPartition.floorBytes(), capacityBytes() / all.length);

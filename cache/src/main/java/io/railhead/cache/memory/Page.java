@@ -369,8 +369,8 @@ public final class Page implements SlotUse {
     }
 
     /**
-     * Returns one more lease. The caller holds an open one, so a page that is condemned meanwhile is
-     * no miss.
+     * Returns one more lease. The caller holds an open one, so a page that is condemned meanwhile
+     * is no miss.
      */
     Lease retainAgain() {
         int _ = (int) COUNT.getAndAdd(this, 1);

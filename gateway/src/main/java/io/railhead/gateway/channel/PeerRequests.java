@@ -317,8 +317,8 @@ final class PeerRequests {
                     requireWindows(windows));
             case HEAD -> new ChannelHead(services.reads(), exchange,
                     allowed(known.request("HEAD", version(request), reading(request)))).start();
-            case EXISTS, PREFIX, DELETE, DELETE_PREFIX, LEASE, TOUCH, USAGE -> throw new IllegalStateException(
-                    "served at once: " + request.operation());
+            case EXISTS, PREFIX, DELETE, DELETE_PREFIX, LEASE, TOUCH, USAGE ->
+                throw new IllegalStateException("served at once: " + request.operation());
             case PUT -> put(exchange, allowed(known.request("PUT", Map.of(), writing(request))),
                     TokenOperation.PUT, requireWindows(windows));
             case UPLOAD_PART -> put(exchange, allowed(known.request("PUT",

@@ -8,7 +8,7 @@ import io.railhead.gateway.TestGateway;
 import io.railhead.gateway.TestPeer;
 import io.railhead.protocol.channel.Answer;
 import io.railhead.protocol.channel.Request;
-import io.railhead.protocol.channel.Window;
+import io.railhead.protocol.channel.RequestWindow;
 import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -51,11 +51,11 @@ class ChannelWindowsIT {
         peer = gateway.closing(new TestPeer(gateway.client("AK", "SK"), "SK", BUFFER));
     }
 
-    private Window window(long offset, long length) {
-        return new Window(peer.key(), offset, length);
+    private RequestWindow window(long offset, long length) {
+        return new RequestWindow(peer.key(), offset, length);
     }
 
-    private Answer get(String bucket, Window... windows) {
+    private Answer get(String bucket, RequestWindow... windows) {
         return peer.ask(Request.get(0, bucket, "k", List.of(windows)));
     }
 
@@ -115,7 +115,7 @@ class ChannelWindowsIT {
         Answer beyond = get("kv-a", window(0, 60), window(BUFFER - 39, 40));
         assertThat(beyond.code()).isEqualTo("RDMAOutOfBounds");
         TestPeer other = gateway.closing(new TestPeer(gateway.client("AK", "SK"), "SK", BUFFER));
-        Answer foreign = get("kv-a", window(0, 60), new Window(other.key(), 0, 40));
+        Answer foreign = get("kv-a", window(0, 60), new RequestWindow(other.key(), 0, 40));
         assertThat(foreign.status()).as("another session's buffer").isEqualTo(403);
         assertThat(peer.bytes(0, BUFFER)).containsOnly(0);
         assertThat(other.bytes(0, BUFFER)).containsOnly(0);
@@ -133,14 +133,14 @@ class ChannelWindowsIT {
         for (int round = 0; round < 20; round++) {
             byte[] memory = random(BUFFER / 2);
             peer.set(0, memory);
-            List<Window> from = windows(random, 0);
+            List<RequestWindow> from = windows(random, 0);
             ByteArrayOutputStream whole = new ByteArrayOutputStream();
             from.forEach(each -> whole.write(memory, (int) each.offset(), (int) each.length()));
             String key = "k" + round;
             assertThat(peer.ask(Request.put(0, "kv-a", key, from, Map.of())).status())
                     .as("seed %s", seed)
                     .isEqualTo(200);
-            List<Window> to = new ArrayList<>();
+            List<RequestWindow> to = new ArrayList<>();
             // The same bytes, cut at other places, in the upper half of the memory.
             int left = whole.size();
             for (int at = BUFFER / 2; left > 0; at += (int) to.getLast().length() + 3) {
@@ -157,8 +157,8 @@ class ChannelWindowsIT {
         }
     }
 
-    private List<Window> windows(Random random, int from) {
-        List<Window> windows = new ArrayList<>();
+    private List<RequestWindow> windows(Random random, int from) {
+        List<RequestWindow> windows = new ArrayList<>();
         int at = from;
         for (int i = random.nextInt(12); i >= 0; i--) {
             int length = 1 + random.nextInt(i % 2 == 0 ? PAGE : 100);

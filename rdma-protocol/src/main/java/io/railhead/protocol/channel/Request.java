@@ -24,7 +24,7 @@ import java.util.Map;
 public record Request(int id, RequestOperation operation, RequestRange range, int bufferKey,
         long offset, long window, int partNumber, String bucket, String key, String versionId,
         String ifMatch, String uploadId, Map<String, String> headers, KeyBlock keys,
-        List<Window> windows) {
+        List<RequestWindow> windows) {
 
     public Request {
         requireNonNull(range, "range is null");
@@ -33,22 +33,22 @@ public record Request(int id, RequestOperation operation, RequestRange range, in
         }
         if (operation.hasKeyBlock() != (keys.length() > 0)) {
             throw new IllegalArgumentException(
-                    "keys must be there for requests of many keys, but for DELETE_PREFIX and USAGE");
+                    "keys must be there for many keys, but for DELETE_PREFIX and USAGE");
         }
         if (!HeaderLines.isValue(ifMatch)) {
             throw new IllegalArgumentException("If-Match must have no control characters");
         }
         headers = HeaderLines.requireValid(headers);
         windows = List.copyOf(windows);
-        if (!windows.isEmpty() && (windows.size() > Window.MAX_WINDOWS || bufferKey != 0
+        if (!windows.isEmpty() && (windows.size() > RequestWindow.MAX_WINDOWS || bufferKey != 0
                 || offset != 0 || window != total(windows) || !operation.mayHaveWindows())) {
             throw new IllegalArgumentException("windows must be of GET or PUT, at most "
-                    + Window.MAX_WINDOWS + ", and their bytes the window");
+                    + RequestWindow.MAX_WINDOWS + ", and their bytes the window");
         }
     }
 
-    private static long total(List<Window> windows) {
-        return windows.stream().mapToLong(Window::length).sum();
+    private static long total(List<RequestWindow> windows) {
+        return windows.stream().mapToLong(RequestWindow::length).sum();
     }
 
     /** Makes a request of one object. */
@@ -67,13 +67,13 @@ public record Request(int id, RequestOperation operation, RequestRange range, in
     }
 
     /** Returns a GET of the whole object into several windows, clipped to all of them. */
-    public static Request get(int id, String bucket, String key, List<Window> windows) {
+    public static Request get(int id, String bucket, String key, List<RequestWindow> windows) {
         return new Request(id, RequestOperation.GET, RequestRange.ALL, 0, 0, total(windows), 0,
                 bucket, key, "", "", "", Map.of(), KeyBlock.NONE, windows);
     }
 
     /** Returns a PUT of the bytes of several windows. */
-    public static Request put(int id, String bucket, String key, List<Window> windows,
+    public static Request put(int id, String bucket, String key, List<RequestWindow> windows,
             Map<String, String> headers) {
         return new Request(id, RequestOperation.PUT, RequestRange.ALL, 0, 0, total(windows), 0,
                 bucket, key, "", "", "", headers, KeyBlock.NONE, windows);

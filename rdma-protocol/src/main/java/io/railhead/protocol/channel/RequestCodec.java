@@ -73,10 +73,10 @@ public final class RequestCodec {
                 + Text.encodedBytes(request.key()) + Text.encodedBytes(request.versionId())
                 + Text.encodedBytes(request.ifMatch()) + Text.encodedBytes(request.uploadId())
                 + Text.encodedBytes(headers) + request.keys().length()
-                + request.windows().size() * Window.BYTES);
+                + request.windows().size() * RequestWindow.BYTES);
     }
 
-    private static void put(Window window, ByteBuffer out) {
+    private static void put(RequestWindow window, ByteBuffer out) {
         out.putInt(window.bufferKey())
                 .putInt(0)
                 .putLong(window.offset())

@@ -8,9 +8,9 @@ package io.railhead.protocol.channel;
  *    |bytes |op|flags|request id|buffer key|part number|offset   |window   |range first|range last|
  *
  *   48      50   52       54        56         58       60      62        64
- *    |bucket|key |version |If-Match |upload id |headers |windows|reserved | the texts, in this order,
- *            (bytes of each)                             count              and the windows, padded
- *                                                                           together to a multiple of 8
+ *    |bucket|key |version |If-Match |upload id |headers |windows|reserved | the texts, in this
+ *            (bytes of each)                             count              order, and the windows,
+ *                                                        padded together to a multiple of 8
  * </pre>
  */
 final class RequestLayout {

@@ -89,7 +89,7 @@ public final class RequestView {
         uploadIdAt = ifMatchAt + u16(IF_MATCH_BYTES);
         headersAt = uploadIdAt + u16(UPLOAD_ID_BYTES);
         end = headersAt + u16(HEADERS_BYTES);
-        int used = end + windowCount() * Window.BYTES;
+        int used = end + windowCount() * RequestWindow.BYTES;
         if (used > recordEnd || recordEnd - used >= ALIGNMENT) {
             throw new MessageException("a request's texts and windows must fill it: they take "
                     + (used - at) + " of " + (recordEnd - at) + " bytes");
@@ -98,7 +98,7 @@ public final class RequestView {
 
     private void requireZeros(int recordEnd) throws MessageException {
         require(bytes.getShort(at + RESERVED) == 0, "reserved must be 0");
-        for (int i = end + windowCount() * Window.BYTES; i < recordEnd; i++) {
+        for (int i = end + windowCount() * RequestWindow.BYTES; i < recordEnd; i++) {
             require(bytes.get(i) == 0, "padding must be 0");
         }
     }
@@ -134,14 +134,14 @@ public final class RequestView {
         if (count == 0) {
             return;
         }
-        require(operation.mayHaveWindows() && count <= Window.MAX_WINDOWS,
-                "several windows must be of GET or PUT, and at most " + Window.MAX_WINDOWS);
+        require(operation.mayHaveWindows() && count <= RequestWindow.MAX_WINDOWS,
+                "several windows must be of GET or PUT, and at most " + RequestWindow.MAX_WINDOWS);
         require(bufferKey() == 0 && offset() == 0,
                 "buffer key and offset must be 0 with several windows");
         long left = window();
         for (int i = 0; i < count; i++) {
-            long length = bytes.getLong(windowAt(i) + Window.LENGTH);
-            require(bytes.getInt(windowAt(i) + Window.RESERVED) == 0, "reserved must be 0");
+            long length = bytes.getLong(windowAt(i) + RequestWindow.LENGTH);
+            require(bytes.getInt(windowAt(i) + RequestWindow.RESERVED) == 0, "reserved must be 0");
             // Subtracted, since a sum may run over.
             require(length >= 1 && length <= left, "the window must be the bytes of all windows");
             left -= length;
@@ -262,19 +262,19 @@ public final class RequestView {
     }
 
     private int windowAt(int index) {
-        return end + index * Window.BYTES;
+        return end + index * RequestWindow.BYTES;
     }
 
     /** Returns the windows behind the texts; allocates. */
-    public List<Window> windows() {
+    public List<RequestWindow> windows() {
         if (windowCount() == 0) {
             return List.of();
         }
-        List<Window> windows = new ArrayList<>(windowCount());
+        List<RequestWindow> windows = new ArrayList<>(windowCount());
         for (int i = 0; i < windowCount(); i++) {
-            windows.add(new Window(bytes.getInt(windowAt(i)),
-                    bytes.getLong(windowAt(i) + Window.OFFSET),
-                    bytes.getLong(windowAt(i) + Window.LENGTH)));
+            windows.add(new RequestWindow(bytes.getInt(windowAt(i)),
+                    bytes.getLong(windowAt(i) + RequestWindow.OFFSET),
+                    bytes.getLong(windowAt(i) + RequestWindow.LENGTH)));
         }
         return windows;
     }

@@ -42,10 +42,10 @@ final class RandomRecords {
                 write ? headers() : Map.of());
     }
 
-    private List<Window> windows() {
-        List<Window> windows = new ArrayList<>();
-        for (int i = random.nextInt(Window.MAX_WINDOWS); i >= 0; i--) {
-            windows.add(new Window(random.nextInt(), random.nextLong(),
+    private List<RequestWindow> windows() {
+        List<RequestWindow> windows = new ArrayList<>();
+        for (int i = random.nextInt(RequestWindow.MAX_WINDOWS); i >= 0; i--) {
+            windows.add(new RequestWindow(random.nextInt(), random.nextLong(),
                     1 + random.nextLong(1L << 40)));
         }
         return windows;

@@ -13,11 +13,12 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** Several windows of one request in its record. */
-class WindowTest {
-    private static final List<Window> TWO = List.of(new Window(7, 4096, 100), new Window(8, 0, 28));
+class RequestWindowTest {
+    private static final List<RequestWindow> TWO = List.of(new RequestWindow(7, 4096, 100),
+            new RequestWindow(8, 0, 28));
     private static final Map<String, String> ONCE = Map.of("if-none-match", "*");
     /** Behind the fixed fields, the texts "b" and "k", and the first window. */
-    private static final int SECOND = RequestLayout.FIXED_BYTES + 2 + Window.BYTES;
+    private static final int SECOND = RequestLayout.FIXED_BYTES + 2 + RequestWindow.BYTES;
 
     private static ByteBuffer encoded(Request request) {
         ByteBuffer message = ByteBuffer.allocate(4088).order(LITTLE_ENDIAN);
@@ -29,7 +30,7 @@ class WindowTest {
     void windowsComeBackInTheirOrder() throws MessageException {
         for (Request request : List.of(Request.get(1, "b", "k", TWO),
                 Request.put(2, "b", "k", TWO, ONCE),
-                Request.get(3, "b", "k", Collections.nCopies(64, new Window(-1, -1, 1))))) {
+                Request.get(3, "b", "k", Collections.nCopies(64, new RequestWindow(-1, -1, 1))))) {
             ByteBuffer message = encoded(request);
             RequestView view = new RequestView();
             assertThat(view.wrap(message, 0, message.position())).isEqualTo(message.position());
@@ -50,11 +51,11 @@ class WindowTest {
         assertMalformed("bytes of all windows", message -> message
                 .putLong(RequestLayout.WINDOW, 129));
         assertMalformed("bytes of all windows", message -> message
-                .putLong(SECOND + Window.LENGTH, 0));
+                .putLong(SECOND + RequestWindow.LENGTH, 0));
         assertMalformed("bytes of all windows", message -> message
-                .putLong(SECOND + Window.LENGTH, -100)
+                .putLong(SECOND + RequestWindow.LENGTH, -100)
                 .putLong(RequestLayout.WINDOW, 0));
-        assertMalformed("reserved", message -> message.putInt(SECOND + Window.RESERVED, 1));
+        assertMalformed("reserved", message -> message.putInt(SECOND + RequestWindow.RESERVED, 1));
         assertMalformed("reserved", message -> message.putShort(RequestLayout.RESERVED, (short) 1));
         assertMalformed("must fill it", message -> message
                 .putShort(RequestLayout.WINDOWS, (short) 3));
@@ -73,7 +74,8 @@ class WindowTest {
     @Test
     void whatARecordCannotSayIsNotMade() {
         assertThatThrownBy(() -> Request.get(1, "b", "k",
-                Collections.nCopies(65, new Window(1, 0, 1)))).hasMessageContaining("at most 64");
-        assertThatThrownBy(() -> new Window(1, 0, 0)).hasMessageContaining("length");
+                Collections.nCopies(65, new RequestWindow(1, 0, 1))))
+                .hasMessageContaining("at most 64");
+        assertThatThrownBy(() -> new RequestWindow(1, 0, 0)).hasMessageContaining("length");
     }
 }

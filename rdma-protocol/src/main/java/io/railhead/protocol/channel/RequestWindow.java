@@ -12,7 +12,7 @@ package io.railhead.protocol.channel;
  * @param offset in the buffer; unsigned, and not checked against it
  * @param length at least 1; not checked against the buffer
  */
-public record Window(int bufferKey, long offset, long length) {
+public record RequestWindow(int bufferKey, long offset, long length) {
     /** The most windows of one request. */
     public static final int MAX_WINDOWS = 64;
     static final int BYTES = 24;
@@ -20,7 +20,7 @@ public record Window(int bufferKey, long offset, long length) {
     static final int OFFSET = 8;
     static final int LENGTH = 16;
 
-    public Window {
+    public RequestWindow {
         if (length < 1) {
             throw new IllegalArgumentException("length must be >= 1: " + length);
         }
