@@ -10,7 +10,6 @@ import io.railhead.protocol.channel.Answer;
 import io.railhead.protocol.channel.HeldKeys;
 import io.railhead.protocol.channel.KeyUsage;
 import io.railhead.protocol.channel.Request;
-import io.railhead.protocol.channel.RequestOperation;
 import io.railhead.protocol.message.MessageException;
 import java.time.Duration;
 import java.util.BitSet;

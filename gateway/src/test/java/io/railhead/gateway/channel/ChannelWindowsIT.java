@@ -152,7 +152,7 @@ class ChannelWindowsIT {
                     .isEqualTo(200);
             ByteArrayOutputStream came = new ByteArrayOutputStream();
             to.forEach(each -> came.writeBytes(
-                    peer.bytes((int) each.offset(), (int) each.length())));
+                    peer.bytes(each.offset(), (int) each.length())));
             assertThat(came.toByteArray()).as("seed %s", seed).isEqualTo(whole.toByteArray());
         }
     }
