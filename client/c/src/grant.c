@@ -95,6 +95,10 @@ static int parse(const char *json, struct rh_grant *grant, struct rh_error *erro
     if (rh_json_number(json, "max_operation", &grant->max_operation) < 0) {
         return rh_fail(error, "the gateway's max_operation is none");
     }
+    grant->max_windows = 0;
+    if (rh_json_number(json, "max_windows", &grant->max_windows) < 0) {
+        return rh_fail(error, "the gateway's max_windows are none");
+    }
     if (grant->fabric == RAILHEAD_VERBS) {
         return parse_verbs(json, grant, error);
     }

@@ -99,7 +99,7 @@ static const char *range_mistake(const railhead_request *request) {
 }
 
 static bool is_of_keys(const railhead_request *request) {
-    return request->operation >= RAILHEAD_EXISTS && request->operation <= RAILHEAD_DELETE_PREFIX;
+    return request->operation >= RAILHEAD_EXISTS && request->operation <= RAILHEAD_USAGE;
 }
 
 /* Of what has keys in place of one object. The gateway looks into the keys themselves. */
@@ -110,10 +110,14 @@ static const char *keys_mistake(const railhead_request *request, const char *con
     if (request->buffer || request->offset || request->window) {
         return "keys have no window";
     }
-    if (*texts[VERSION_ID] || *texts[IF_MATCH] || *texts[UPLOAD_ID] || *texts[HEADERS] || request->part_number) {
-        return "a version id, if_match, upload id, part number or headers, but it is of many keys";
+    if (*texts[VERSION_ID] || *texts[IF_MATCH] || *texts[UPLOAD_ID] || *texts[HEADERS]) {
+        return "a version id, if_match, upload id or headers, but it is of many keys";
     }
-    if (request->operation == RAILHEAD_DELETE_PREFIX) {
+    if (request->operation == RAILHEAD_LEASE ? request->part_number < 1 || request->part_number > INT32_MAX
+                                             : request->part_number != 0) {
+        return "a part number is for UPLOAD_PART and LEASE, from 1";
+    }
+    if (request->operation == RAILHEAD_DELETE_PREFIX || request->operation == RAILHEAD_USAGE) {
         return request->keys || request->keys_bytes || request->keys_count || request->hash_bytes
                    ? "keys, but all that begin with a prefix are meant" : NULL;
     }
@@ -127,17 +131,37 @@ static const char *keys_mistake(const railhead_request *request, const char *con
                ? "keys_bytes that are not keys_count hashes" : NULL;
 }
 
+static const char *windows_mistake(const railhead_request *request) {
+    if (request->windows_count == 0) {
+        return request->windows ? "windows without their count" : NULL;
+    }
+    if (request->operation != RAILHEAD_GET && request->operation != RAILHEAD_PUT) {
+        return "several windows are for GET and PUT";
+    }
+    return !request->windows || request->windows_count > RH_MOST_WINDOWS || request->offset || request->window
+               ? "windows are 64 at most, with an offset and a window of 0" : NULL;
+}
+
+/* Of all windows together. */
+static uint64_t window_bytes(const railhead_request *request) {
+    uint64_t bytes = request->window;
+    for (uint32_t i = 0; i < request->windows_count; i++) {
+        bytes += request->windows[i].bytes;
+    }
+    return bytes;
+}
+
 static const char *object_mistake(const railhead_request *request, const char *const texts[TEXTS]) {
     const uint32_t operation = request->operation;
     const bool part = operation == RAILHEAD_UPLOAD_PART, writes = part || operation == RAILHEAD_PUT;
     if (request->keys || request->keys_bytes || request->keys_count || request->hash_bytes) {
-        return "keys are for EXISTS, PREFIX and DELETE";
+        return "keys are for EXISTS, PREFIX, DELETE, LEASE and TOUCH";
     }
     if (!*texts[BUCKET] || !*texts[KEY]) {
         return "no bucket or no key";
     }
     if (part ? request->part_number < 1 || request->part_number > INT32_MAX : request->part_number != 0) {
-        return "a part number is for UPLOAD_PART, from 1";
+        return "a part number is for UPLOAD_PART and LEASE, from 1";
     }
     if (part != (*texts[UPLOAD_ID] != 0)) {
         return "an upload id is for UPLOAD_PART, and for nothing else";
@@ -155,10 +179,11 @@ static const char *object_mistake(const railhead_request *request, const char *c
 }
 
 static const char *mistake(const railhead_request *request, const char *const texts[TEXTS]) {
-    if (request->operation < RAILHEAD_GET || request->operation > RAILHEAD_DELETE_PREFIX) {
+    if (request->operation < RAILHEAD_GET || request->operation > RAILHEAD_USAGE) {
         return "an unknown operation";
     }
     const char *why = is_of_keys(request) ? keys_mistake(request, texts) : object_mistake(request, texts);
+    why = why ? why : windows_mistake(request);
     return why ? why : range_mistake(request);
 }
 
@@ -169,16 +194,25 @@ static uint8_t *put_keys(uint8_t *at, const railhead_request *request) {
     return at + RH_KEYS_FIXED_BYTES + request->keys_bytes;
 }
 
+static void put_windows(uint8_t *at, const railhead_request *request, uint32_t buffer_key) {
+    for (uint32_t i = 0; i < request->windows_count; i++, at += RH_WINDOW_BYTES) {
+        rh_put32(at, buffer_key);
+        rh_put64(at + 8, request->windows[i].offset);
+        rh_put64(at + 16, request->windows[i].bytes);
+    }
+}
+
 static void put_fixed(uint8_t *out, const railhead_request *request, uint32_t buffer_key, size_t record_bytes) {
     rh_put16(out, (uint16_t)record_bytes);
     out[2] = (uint8_t)request->operation;
     out[3] = request->flags == RAILHEAD_LAST ? 3 : (uint8_t)request->flags;
-    rh_put32(out + 8, buffer_key);
+    rh_put32(out + 8, request->windows_count ? 0 : buffer_key);
     rh_put32(out + 12, request->part_number);
     rh_put64(out + 16, request->offset);
-    rh_put64(out + 24, request->window);
+    rh_put64(out + 24, window_bytes(request));
     rh_put64(out + 32, request->range_first);
     rh_put64(out + 40, request->range_last);
+    rh_put16(out + 60, (uint16_t)request->windows_count);
 }
 
 int rh_request_encode(const railhead_request *request, uint32_t buffer_key, uint8_t *out, size_t room,
@@ -203,6 +237,7 @@ int rh_request_encode(const railhead_request *request, uint32_t buffer_key, uint
         lengths[HEADERS] = RH_KEYS_FIXED_BYTES + (size_t)request->keys_bytes;
         record_bytes += lengths[HEADERS];
     }
+    record_bytes += (size_t)request->windows_count * RH_WINDOW_BYTES;
     record_bytes = (record_bytes + 7) & ~(size_t)7;
     if (record_bytes > room) {
         return rh_fail(error, "the texts are too long for a message: %zu of %zu bytes", record_bytes, room);
@@ -219,6 +254,7 @@ int rh_request_encode(const railhead_request *request, uint32_t buffer_key, uint
         memcpy(at, texts[i], lengths[i]);
         at += lengths[i];
     }
+    put_windows(at, request, buffer_key);
     return (int)record_bytes;
 }
 

@@ -5,7 +5,8 @@
 #include "railhead/loopback.h"
 #include "railhead/railhead.h"
 
-enum { RH_KEYS_FIXED_BYTES = 4, RH_REQUEST_FIXED_BYTES = 64, RH_ANSWER_FIXED_BYTES = 56, RH_ANSWER_TEXTS = 5 };
+enum { RH_KEYS_FIXED_BYTES = 4, RH_REQUEST_FIXED_BYTES = 64, RH_ANSWER_FIXED_BYTES = 56, RH_ANSWER_TEXTS = 5, RH_WINDOW_BYTES = 24,
+       RH_MOST_WINDOWS = 64 };
 
 /*
  * Writes the request's record, all but its id, to the `room` bytes at `out`, and never more than a message carries: its length.

@@ -45,6 +45,7 @@ struct rh_request {
     uint64_t window;
     uint32_t slot; /* and the wire's id, once sent */
     uint32_t operation; /* RAILHEAD_GET, ... */
+    uint32_t windows;   /* of the record's list; 0: there is none */
     bool cancelled;
     bool cancel_due;
     bool timed_out;
@@ -126,6 +127,7 @@ struct rh_session {
     uint32_t number;
     uint32_t keep_alive_millis;
     uint32_t max_operation; /* the highest that the gateway knows */
+    uint32_t max_windows;   /* the most of a list that it knows */
     enum rh_state state;
     bool held;
     bool deaf;      /* what comes means nothing any more */

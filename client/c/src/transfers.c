@@ -7,6 +7,22 @@
 
 enum { MOST_AT_ONCE = INT32_MAX };
 
+/* Whether so many bytes lie within the buffer. */
+static bool lies_within(const railhead_buffer *buffer, uint64_t offset, uint64_t bytes) {
+    return offset <= buffer->bytes && bytes <= buffer->bytes - offset;
+}
+
+/* Their number and the rest of the request are looked at where it is encoded. */
+static const char *windows_mistake(const railhead_buffer *buffer, const railhead_request *request) {
+    for (uint32_t i = 0; request->windows && i < request->windows_count && i < RH_MOST_WINDOWS; i++) {
+        const railhead_window *window = &request->windows[i];
+        if (window->bytes == 0 || !lies_within(buffer, window->offset, window->bytes)) {
+            return "a window has 1 byte at least, and lies within the buffer";
+        }
+    }
+    return NULL;
+}
+
 static const char *window_mistake(const railhead_session *session, const railhead_request *request) {
     const railhead_buffer *buffer = request->buffer;
     if (request->operation == RAILHEAD_HEAD || request->operation > RAILHEAD_UPLOAD_PART) {
@@ -15,11 +31,13 @@ static const char *window_mistake(const railhead_session *session, const railhea
     if (!buffer || buffer->session != session) {
         return "no buffer of this session";
     }
+    if (request->windows_count) {
+        return windows_mistake(buffer, request);
+    }
     if (request->operation == RAILHEAD_GET && request->window == 0) {
         return "the window of a GET has 1 byte at least";
     }
-    return request->offset > buffer->bytes || request->window > buffer->bytes - request->offset
-               ? "the window does not lie within the buffer" : NULL;
+    return lies_within(buffer, request->offset, request->window) ? NULL : "the window does not lie within the buffer";
 }
 
 static int encode(const railhead_session *session, const railhead_request *request, uint8_t *record, size_t room,
@@ -45,6 +63,10 @@ static struct rh_request *new_request(const railhead_session *session, const rai
     const uint32_t timeout = asked->timeout_millis ? asked->timeout_millis : session->request_timeout_millis;
     made->buffer = asked->buffer;
     made->window = asked->window;
+    for (uint32_t i = 0; i < asked->windows_count; i++) {
+        made->window += asked->windows[i].bytes;
+    }
+    made->windows = asked->windows_count;
     made->deadline = rh_now_millis() + timeout;
     made->operation = asked->operation;
     made->completion = (railhead_completion){.user = asked->user, .etag = "", .version_id = "", .code = "",
@@ -80,7 +102,8 @@ static int make_all(const railhead_session *session, const railhead_request *req
 }
 
 /* What the gateway does not know would end the session: it is done at once. */
-static void add_all(struct rh_requests *all, struct rh_request *first, uint32_t max_operation, uint64_t *ids) {
+static void add_all(struct rh_session *core, struct rh_request *first, uint64_t *ids) {
+    struct rh_requests *all = &core->requests;
     while (first) {
         struct rh_request *next = first->next;
         first->id = first->completion.id = ++all->last_id;
@@ -90,7 +113,7 @@ static void add_all(struct rh_requests *all, struct rh_request *first, uint32_t 
         if (ids) {
             *ids++ = first->id;
         }
-        if (first->operation > max_operation) {
+        if (first->operation > core->max_operation || first->windows > core->max_windows) {
             rh_requests_unsupported(all, first);
         } else {
             rh_requests_add(all, first);
@@ -113,7 +136,7 @@ RAILHEAD_PUBLIC int32_t railhead_submit(railhead_session *session, const railhea
     pthread_mutex_lock(&core->lock);
     bool open = core->state == RH_OPEN && !core->bye_due;
     if (open) {
-        add_all(&core->requests, first, core->max_operation, ids);
+        add_all(core, first, ids);
         rh_session_flush(core);
         rh_session_hurry(core, core->requests.next_deadline);
         if (core->requests.done.first) {

@@ -273,7 +273,7 @@ static void derive_key(struct fake_gateway *gateway, const char *request) {
 }
 
 static void grant(struct fake_gateway *gateway, int fd) {
-    char request[8192], id[2 * RH_ID_BYTES + 1], body[512], answer[1024], operations[32] = "";
+    char request[8192], id[2 * RH_ID_BYTES + 1], body[512], answer[1024], operations[64] = "";
     size_t held = 0;
     request[0] = 0;
     while (!strstr(request, "\r\n\r\n")) {
@@ -288,7 +288,7 @@ static void grant(struct fake_gateway *gateway, int fd) {
     derive_key(gateway, request);
     rh_hex(id, gateway->grant.id, RH_ID_BYTES);
     if (gateway->max_operation) {
-        snprintf(operations, sizeof operations, ",\"max_operation\":%u", gateway->max_operation);
+        snprintf(operations, sizeof operations, ",\"max_operation\":%u,\"max_windows\":64", gateway->max_operation);
     }
     snprintf(body, sizeof body,
              gateway->verbs ? "{\"session\":\"%s\",\"fabric\":\"verbs\",\"addresses\":[\"192.0.2.1\",\"127.0.0.1\"],"

@@ -60,10 +60,27 @@ static bool answer(struct rh_wire *wire, uint32_t id, uint16_t status, uint64_t 
     return fake_send(wire, RH_ANSWERS, out, bytes, &error) == 0;
 }
 
+/* Where byte `at` of the request's windows lies in the buffer. */
+static uint64_t place(const struct record *record, uint64_t at) {
+    const uint8_t *window = record->at + 64;
+    for (int i = 0; i < 6; i++) {
+        window += rh_get16(record->at + 48 + 2 * i);
+    }
+    unsigned count = rh_get16(record->at + 60);
+    for (unsigned i = 0; i < count; i++, window += 24) {
+        if (at < rh_get64(window + 16)) {
+            return rh_get64(window + 8) + at;
+        }
+        at -= rh_get64(window + 16);
+    }
+    CHECK(count == 0, "behind the windows");
+    return record->offset + at;
+}
+
 static uint64_t deliver(struct fake_gateway *gateway, const struct record *record, uint64_t first, uint64_t bytes) {
-    CHECK(record->offset + bytes <= gateway->mapped_bytes, "outside of the buffer");
     for (uint64_t i = 0; i < bytes; i++) {
-        gateway->mapped[record->offset + i] = fake_byte(first + i);
+        CHECK(place(record, i) < gateway->mapped_bytes, "outside of the buffer");
+        gateway->mapped[place(record, i)] = fake_byte(first + i);
     }
     return bytes;
 }

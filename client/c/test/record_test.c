@@ -85,6 +85,10 @@ static void keys_are_those_of_the_specification(void) {
     for (size_t i = 0; i < bytes; i++) {
         CHECK(made[i] == wanted[i], "byte %zu: %02x, not %02x", i, made[i], wanted[i]);
     }
+    railhead_request lease = {.operation = RAILHEAD_LEASE, .bucket = "kv-a", .key = "m@", .keys = hashes,
+                              .keys_bytes = sizeof hashes, .keys_count = 2, .hash_bytes = 4, .part_number = 30000};
+    CHECK(rh_request_encode(&lease, 0, made, sizeof made, &error) == 88 && made[2] == 9 && rh_get32(made + 12) == 30000,
+          "%s", error.text);
     static const uint8_t many[5000];
     exists.keys = many;
     exists.keys_bytes = sizeof many;
@@ -92,14 +96,38 @@ static void keys_are_those_of_the_specification(void) {
     CHECK(rh_request_encode(&exists, 0, made, sizeof made, &error) < 0 && strstr(error.text, "too long"), "%s", error.text);
 }
 
+static void windows_are_those_of_the_specification(void) {
+    static const railhead_window two[] = {{4096, 65536}, {1 << 20, 65536}};
+    uint8_t wanted[512], made[512];
+    size_t bytes = example("windows", wanted);
+    railhead_request get = {.operation = RAILHEAD_GET, .bucket = "kv-a", .key = "m@1", .windows = two, .windows_count = 2};
+    memset(made, 0xff, sizeof made);
+    int length = rh_request_encode(&get, 0x11223344, made + RH_HEADER_BYTES, 400, &error);
+    CHECK(length == 120, "%d: %s", length, error.text);
+    rh_request_number(made + RH_HEADER_BYTES, 5);
+    rh_message_begin(made, RH_REQUESTS, (size_t)length);
+    CHECK(bytes == (size_t)(RH_HEADER_BYTES + length), "%zu bytes", bytes);
+    for (size_t i = 0; i < bytes; i++) {
+        CHECK(made[i] == wanted[i], "byte %zu: %02x, not %02x", i, made[i], wanted[i]);
+    }
+    get.windows_count = 65;
+    CHECK(rh_request_encode(&get, 1, made, sizeof made, &error) < 0 && strstr(error.text, "64 at most"), "%s", error.text);
+}
+
 /* The gateway ends a session for any of these: they must not be sent. */
 static void malformed_requests_are_not_sent(void) {
+    static const railhead_window one = {0, 1};
     static const struct {
         railhead_request request;
         const char *why;
     } cases[] = {
         {{.operation = 0, .bucket = "b", .key = "k"}, "operation"},
-        {{.operation = 9, .bucket = "b", .key = "k"}, "operation"},
+        {{.operation = RAILHEAD_USAGE + 1, .bucket = "b", .key = "k"}, "operation"},
+        {{.operation = RAILHEAD_LEASE, .bucket = "b", .keys = "12", .keys_bytes = 2, .keys_count = 2, .hash_bytes = 1}, "part number"},
+        {{.operation = RAILHEAD_LEASE, .bucket = "b", .keys = "12", .keys_bytes = 2, .keys_count = 2, .hash_bytes = 1,
+          .part_number = 0x80000000u}, "part number"},
+        {{.operation = RAILHEAD_TOUCH, .bucket = "b", .keys = "12", .keys_bytes = 2, .keys_count = 2, .hash_bytes = 1,
+          .part_number = 1}, "part number"},
         {{.operation = RAILHEAD_EXISTS, .bucket = "b", .key = "k"}, "no keys"},
         {{.operation = RAILHEAD_EXISTS, .key = "k", .keys = "12", .keys_bytes = 2, .keys_count = 2, .hash_bytes = 1}, "no bucket"},
         {{.operation = RAILHEAD_EXISTS, .bucket = "b", .keys = "12", .keys_bytes = 2, .keys_count = 3, .hash_bytes = 1}, "hashes"},
@@ -111,7 +139,12 @@ static void malformed_requests_are_not_sent(void) {
           .flags = RAILHEAD_RANGE, .range_last = 1}, "range"},
         {{.operation = RAILHEAD_DELETE, .bucket = "b", .keys = "1", .keys_bytes = 1, .keys_count = 65536}, "too many"},
         {{.operation = RAILHEAD_DELETE_PREFIX, .bucket = "b", .keys = "1", .keys_bytes = 1, .keys_count = 1}, "prefix"},
+        {{.operation = RAILHEAD_USAGE, .bucket = "b", .keys = "1", .keys_bytes = 1, .keys_count = 1}, "prefix"},
         {{.operation = RAILHEAD_GET, .bucket = "b", .key = "k", .keys = "1", .keys_bytes = 1, .keys_count = 1}, "keys"},
+        {{.operation = RAILHEAD_HEAD, .bucket = "b", .key = "k", .windows = &one, .windows_count = 1}, "GET and PUT"},
+        {{.operation = RAILHEAD_GET, .bucket = "b", .key = "k", .window = 1, .windows = &one, .windows_count = 1}, "window of 0"},
+        {{.operation = RAILHEAD_GET, .bucket = "b", .key = "k", .windows_count = 1}, "windows"},
+        {{.operation = RAILHEAD_GET, .bucket = "b", .key = "k", .windows = &one}, "count"},
         {{.operation = RAILHEAD_GET, .key = "k"}, "no bucket"},
         {{.operation = RAILHEAD_GET, .bucket = "b", .key = ""}, "no key"},
         {{.operation = RAILHEAD_GET, .bucket = "b", .key = "\xc3"}, "UTF-8"},
@@ -190,6 +223,7 @@ int main(void) {
     requests_are_those_of_the_specification();
     keys_are_those_of_the_specification();
     answers_are_those_of_the_specification();
+    windows_are_those_of_the_specification();
     malformed_requests_are_not_sent();
     return 0;
 }

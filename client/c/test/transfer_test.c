@@ -585,10 +585,47 @@ static void many_keys_are_asked_for_at_once(void) {
     close_site(site);
 }
 
+static void several_windows_are_filled_in_their_order(void) {
+    struct site *site = calloc(1, sizeof *site);
+    site->gateway.max_operation = RAILHEAD_USAGE;
+    site->gateway.max_requests = 8;
+    fake_gateway_start(&site->gateway, "transfer_test.sock");
+    fake_gateway_start_http(&site->gateway);
+    connect_to(site, 10000);
+    const railhead_window windows[] = {{70, 30}, {10, 50}, {BUFFER_BYTES - 20, 20}};
+    railhead_request asked = {.operation = RAILHEAD_GET, .flags = RAILHEAD_RANGE, .bucket = FAKE_BUCKET, .key = FAKE_OBJECT,
+                              .buffer = site->buffer, .windows = windows, .windows_count = 3, .range_first = 5,
+                              .range_last = 104};
+    railhead_completion done = only(site, asked);
+    CHECK(done.result == RAILHEAD_OK && done.bytes == 100, "%d: %s", done.result, done.code);
+    railhead_completions_free(&done, 1);
+    for (int i = 0; i < 100; i++) {
+        const uint8_t *at = site->memory + (i < 30 ? 70 + i : i < 80 ? 10 + i - 30 : BUFFER_BYTES - 20 + i - 80);
+        CHECK(*at == fake_byte(5u + (unsigned)i), "byte %d", i);
+    }
+    const railhead_window beyond = {BUFFER_BYTES - 20, 21}, empty = {0, 0}, none = {UINT64_MAX, 1};
+    const railhead_window *const wrong[] = {&beyond, &empty, &none};
+    asked.windows_count = 1;
+    for (int i = 0; i < 3; i++) {
+        asked.windows = wrong[i];
+        CHECK(railhead_submit(site->session, &asked, 1, NULL) == RAILHEAD_ARGUMENT, "%s", railhead_last_error());
+        CHECK(strstr(railhead_last_error(), "lies within"), "%s", railhead_last_error());
+    }
+    close_site(site);
+}
+
 /* It ends the session of who asks for what it does not know. */
 static void a_gateway_of_before_is_not_asked_for_keys(void) {
     struct site *site = open_site(8, 10000);
     railhead_completion done = only(site, exists(3));
+    CHECK(done.result == RAILHEAD_NOT_SERVED && strcmp(done.code, "unsupported") == 0, "%d: %s", done.result, done.code);
+    railhead_completions_free(&done, 1);
+    const railhead_window window = {0, 100};
+    railhead_request asked = get(site, 0, 0, 99);
+    asked.window = 0;
+    asked.windows = &window;
+    asked.windows_count = 1;
+    done = only(site, asked);
     CHECK(done.result == RAILHEAD_NOT_SERVED && strcmp(done.code, "unsupported") == 0, "%d: %s", done.result, done.code);
     railhead_completions_free(&done, 1);
     CHECK(site->gateway.seen == 0, "%d requests", site->gateway.seen);
@@ -633,6 +670,7 @@ int main(void) {
     a_fabric_that_the_gateway_has_not_is_unavailable();
     a_connection_has_its_time_with_its_http();
     many_keys_are_asked_for_at_once();
+    several_windows_are_filled_in_their_order();
     a_gateway_of_before_is_not_asked_for_keys();
     every_result_has_words();
     return 0;

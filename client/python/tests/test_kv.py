@@ -12,6 +12,7 @@ from conftest import Rack, ScriptedStore, content
 from dict_store import DictStore
 
 import railhead
+from railhead import _native
 from railhead.kv import KV, Queue, Written
 
 
@@ -74,6 +75,19 @@ def test_a_window_may_have_several_pieces(blocks: KV) -> None:
     assert blocks.get_into(["k"], [[first, second]]) == [True]
     assert first + second == into
     assert blocks.get_into(["k"], [[first, bytearray(19)]]) == [False]
+
+
+def test_s3_counts_a_use_and_gives_no_lease(blocks: KV) -> None:
+    blocks.put_from(["k"], [b"x"])
+    assert blocks.touch(["k", "none"]) == [True, False]
+    assert blocks.lease(["k"], 1) == [False]
+    assert blocks.stats().errors == {"NotServed": 1}
+    with pytest.raises(railhead.NotServed):
+        blocks.usage()
+    assert blocks.exists(["k"]) == [True]
+    for seconds in (0, -1, 601):
+        with pytest.raises(ValueError, match="seconds"):
+            blocks.lease(["k"], seconds)
 
 
 def test_a_key_of_bytes_is_its_digits(blocks: KV) -> None:
@@ -178,6 +192,68 @@ def test_hundreds_of_blocks_go_over_the_channel(kv_rack: Rack) -> None:
         assert blocks.exists(names) == [False] * 512
         assert blocks.stats().errors == {}
         assert client.report().bytes_by_path["loopback"] >= 2 * (512 << 12)
+
+
+def test_several_pieces_of_memory_go_by_one_request(kv_rack: Rack, monkeypatch: pytest.MonkeyPatch) -> None:
+    arena = bytearray(content(4 << 20))
+    address = ctypes.addressof(ctypes.c_char.from_buffer(arena))
+    half = 2 << 20
+
+    def pieces(at: int) -> list[tuple[int, int]]:
+        return [(address + at + (1 << 20), 300_000), (address + at, 1000), (address + at + 5000, 500_000)]
+
+    with kv_rack.client(fabric="loopback") as client, client.kv("s3://kv-a/pieces/") as blocks:
+        blocks.register(address, len(arena))
+        with monkeypatch.context() as patch:
+            patch.setattr(client, "get_many", None)
+            patch.setattr("railhead.kv._joined", None)
+            assert blocks.put_from(["k", "l"], [pieces(0), pieces(0)]) == [Written.STORED] * 2
+            assert blocks.put_from(["k"], [pieces(0)]) == [Written.EXISTS]
+            assert blocks.get_into(["k", "none"], [pieces(half), pieces(half + 6000)]) == [True, False]
+            assert blocks.get_into(["k"], [pieces(half)[:2]]) == [False]
+            assert blocks.get_into(["k"], [[*pieces(half), (address + half + 4000, 1)]]) == [False]
+            assert blocks.get_into(["l"], [pieces(half)]) == [True]
+        for (at, nbytes) in pieces(0):
+            start = at - address
+            assert arena[start:start + nbytes] == arena[half + start:half + start + nbytes]
+        other = bytearray(501_000)
+        assert blocks.get_into(["k"], [[(address + half, 300_000), other]]) == [True]
+        assert blocks.stats().errors == {}
+        assert blocks.stats()[:4] == (3, 3, 2, 1)
+
+
+def test_a_gateway_of_before_has_the_pieces_one_by_one(kv_rack: Rack, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("railhead._windows._list", unsupported)
+    with kv_rack.client(fabric="loopback") as client, client.kv("s3://kv-a/before/") as blocks:
+        memory = client.empty(1 << 20)
+        memoryview(memory)[:] = content(1 << 20)  # type: ignore[arg-type]
+        assert blocks.put_from(["k"], [[memory[5000:6000], memory[:2000]]]) == [Written.STORED]
+        assert blocks.get_into(["k"], [[memory[10_000:11_500], memory[20_000:21_500]]]) == [True]
+        assert bytes(memory[10_000:11_500]) + bytes(memory[20_000:21_500]) == bytes(memory[5000:6000]) + bytes(memory[:2000])
+        assert blocks.stats().errors == {}
+
+
+def unsupported(views: object, piece: object, request: _native.Request) -> None:
+    """A code that the library knows and the gateway does not say to know is done at once."""
+    request.operation = _native.USAGE
+    request.buffer, request.offset, request.window, request.headers = None, 0, 0, None
+    request.bucket = b"data"
+
+
+def test_leased_blocks_stay_while_others_go(kv_rack: Rack) -> None:
+    with kv_rack.client(fabric="loopback") as client, client.kv("s3://kv-a/leased/") as blocks:
+        memory = client.empty(8 << 20)
+        assert blocks.put_from(["leased", "used", "unused"], [memory[:1000]] * 3) == [Written.STORED] * 3
+        assert blocks.lease(["leased", "none"], 600) == [True, False]
+        usage = blocks.usage()
+        assert usage[:3] == (3, 3 * 4096, 4096)
+        assert usage.limit_bytes >= 64 << 20
+        for at in range(40):
+            assert blocks.touch(["used", "none"]) == [True, False]
+            assert blocks.put_from([f"large{at}"], [memory]) == [Written.STORED]
+        assert blocks.exists(["leased", "used", "unused", "large0", "large39"]) == [True, True, False, False, True]
+        assert blocks.clear() > 2
+        assert blocks.stats().errors == {}
 
 
 def test_memory_by_its_address_is_reached_directly(kv_rack: Rack) -> None:

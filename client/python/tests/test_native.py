@@ -13,7 +13,7 @@ INCLUDE = Path(__file__).resolve().parents[2] / "c/include"
 HEADER = (INCLUDE / "railhead/railhead.h").read_text()
 
 STRUCTS = {"railhead_http": _native.Http, "railhead_options": _native.Options, "railhead_memory": _native.Memory,
-           "railhead_request": _native.Request, "railhead_completion": _native.Completion}
+           "railhead_window": _native.Window, "railhead_request": _native.Request, "railhead_completion": _native.Completion}
 CONSTANTS = [name for name, value in vars(_native).items() if name.isupper() and isinstance(value, int) and name != "CACHE"]
 
 

@@ -74,6 +74,7 @@ struct rh_grant {
     uint32_t path_mtu;         /* the gateway's longest packet, in bytes */
     uint32_t max_requests;
     uint32_t max_operation;    /* the highest code of a request that the gateway knows */
+    uint32_t max_windows;      /* the most windows of a list; 0: no list is known */
 };
 
 /* Asks for a session with a request signed by SigV4. */

@@ -209,7 +209,14 @@ enum {
     RAILHEAD_EXISTS = 5,        /* which of `keys` are held: bits in the completion's headers, their number in object_bytes */
     RAILHEAD_PREFIX = 6,        /* how many of `keys` are held before the first that is not: in object_bytes */
     RAILHEAD_DELETE = 7,        /* removes `keys`; bits for those that are gone, the number in object_bytes */
-    RAILHEAD_DELETE_PREFIX = 8  /* removes what begins with `key`, some at a time: their number in object_bytes, 0 at the end */
+    RAILHEAD_DELETE_PREFIX = 8, /* removes what begins with `key`, some at a time: their number in object_bytes, 0 at the end */
+    RAILHEAD_LEASE = 9,         /* keeps `keys` from being evicted for `part_number` milliseconds: bits for those
+                                   that are leased. 10 minutes at most. What is not held, or is beyond the tenant's share of
+                                   leases, has no bit */
+    RAILHEAD_TOUCH = 10,        /* counts a use of `keys`, so that others are evicted first: bits for those that are held */
+    RAILHEAD_USAGE = 11         /* what begins with `key` and may be read: its number in object_bytes, and in the headers, in
+                                   decimal digits, x-railhead-bytes, x-railhead-leased-bytes, and x-railhead-limit-bytes, the
+                                   most that the tenant may have */
 };
 
 enum {
@@ -217,6 +224,12 @@ enum {
     RAILHEAD_RANGE = 1, /* only bytes range_first to range_last, both inclusive; UINT64_MAX: to the end */
     RAILHEAD_LAST = 2   /* only the last range_first bytes */
 };
+
+/* A range of a request's buffer, of 1 byte at least. */
+typedef struct railhead_window {
+    uint64_t offset;
+    uint64_t bytes;
+} railhead_window;
 
 /* One request. What is not used is 0 or NULL. Everything is copied by railhead_submit. */
 typedef struct railhead_request {
@@ -233,20 +246,25 @@ typedef struct railhead_request {
     uint64_t window;          /* all of it. A PUT's of 0 bytes is RAILHEAD_NOT_SERVED, "empty"; a GET's has 1 at least */
     uint64_t range_first;
     uint64_t range_last;
-    uint32_t part_number;     /* UPLOAD_PART, from 1 */
+    uint32_t part_number;     /* UPLOAD_PART, from 1; of LEASE the milliseconds, from 1 */
     uint32_t timeout_millis;  /* from railhead_submit on; 0: the session's request_timeout_millis */
     uint64_t user;            /* comes back in the completion */
     /*
-     * EXISTS, PREFIX and DELETE: `keys_count` keys, 1024 at most, one behind the other, without `key` before them. With `hash_bytes`
-     * each is a hash of so many bytes (64 at most), and the object's key ends in its lower-case hexadecimal digits. With 0 each is a
-     * text behind its length, two bytes, the lower first.
+     * EXISTS, PREFIX, DELETE, LEASE and TOUCH: `keys_count` keys, 1024 at most, one behind the other, without `key` before them.
+     * With `hash_bytes` each is a hash of so many bytes (64 at most), and the object's key ends in its lower-case hexadecimal digits.
+     * With 0 each is a text behind its length, two bytes, the lower first.
      */
     const void *keys;
     uint32_t keys_bytes;      /* of all of them: no more than a message holds */
     uint32_t keys_count;
     uint32_t hash_bytes;
-    uint32_t reserved_bits;
-    uint64_t reserved[1];
+    /*
+     * GET and PUT: several windows of `buffer` in place of `offset` and `window`, which are 0 then. A GET fills them in this order,
+     * a PUT sends their bytes. 64 at most; those of a GET do not overlap. A gateway that knows of none is RAILHEAD_NOT_SERVED,
+     * with the code "unsupported".
+     */
+    uint32_t windows_count;
+    const railhead_window *windows;
 } railhead_request;
 
 /*
@@ -298,7 +316,7 @@ typedef struct railhead_completion {
     const char *version_id;
     const char *code;             /* of an error: S3's, or the word for RAILHEAD_NOT_SERVED and RAILHEAD_ENDED */
     const char *message;
-    const char *headers;          /* of HEAD, PUT and UPLOAD_PART: "name: value\n" each; of EXISTS and DELETE
+    const char *headers;          /* of HEAD, PUT and UPLOAD_PART: "name: value\n" each; of what has bits
                                      "x-railhead-keys: DIGITS\n", hexadecimal: the first key is the lowest bit of the first
                                      byte; of an error the gateway's
                                      "x-railhead-request-id: NAME\n", by which its logs know the request */

@@ -76,6 +76,7 @@ class Job:
     writes = False
     is_idempotent = True
     has_window = True
+    may_be_copied = True  # whether the ring may stand for the memory
     error: Exception | None = None
     via = ""
 

@@ -148,15 +148,19 @@ def ask(paths: Paths, box: Box, job: Keys) -> Steps[None]:
 
 
 class Keys(Job):
-    """EXISTS, PREFIX or DELETE of many keys, or, with no keys, DELETE_PREFIX. `url` names the bucket and the prefix."""
+    """
+    A request of many keys, or, with no keys, DELETE_PREFIX or USAGE. `url` names the bucket and the prefix; `millis` are of LEASE
+    alone.
+    """
 
     has_window = False
 
-    def __init__(self, operation: int, url: str, keys: Sequence[str] = ()) -> None:
+    def __init__(self, operation: int, url: str, keys: Sequence[str] = (), millis: int = 0) -> None:
         self.url = url
         self.bucket, self.key = split(url, with_key=False)
         self.operation = operation
         self._keys = keys
+        self._millis = millis
         self._blocks = blocks(self.bucket, self.key, keys)
         self.begin_again()
 
@@ -165,6 +169,7 @@ class Keys(Job):
         self.flags: list[bool] = [False] * len(self._keys)
         self.counts = [0] * len(self._blocks)
         self.count = 0
+        self.headers = ""
         self.error = None
 
     def first(self, at_once: int) -> list[Piece]:
@@ -173,6 +178,7 @@ class Keys(Job):
     def came(self, piece: Piece, outcome: Outcome) -> list[Piece]:
         self.via = piece.via
         self.count += outcome.size
+        self.headers = outcome.headers
         if self._blocks:
             block = self._blocks[piece.number]
             self.counts[piece.number] = outcome.size
@@ -191,6 +197,13 @@ class Keys(Job):
             return [False] * block.keys
         return flags[:block.keys]
 
+    def number(self, name: str) -> int:
+        """What a header of the last answer says, in decimal digits."""
+        value = next((line[len(name) + 2:] for line in self.headers.splitlines() if line.startswith(f"{name}: ")), "")
+        if not (value.isascii() and value.isdigit()):
+            raise errors.StoreError(f"{name} is no number: {value!r}", url=self.url)
+        return int(value)
+
     def leading(self) -> int:
         """Of PREFIX: the keys held before the first that is not."""
         total = 0
@@ -202,6 +215,7 @@ class Keys(Job):
 
     def describe(self, piece: Piece, request: _native.Request) -> None:
         request.buffer, request.offset, request.window = None, 0, 0
+        request.part_number = self._millis
         if self._blocks:
             block = self._blocks[piece.number]
             request.key = block.prefix
@@ -211,6 +225,8 @@ class Keys(Job):
     # ---- By plain S3 ----
 
     def by_http(self, http: Any, piece: Piece) -> Outcome:
+        if self.operation in (_native.LEASE, _native.USAGE):
+            raise errors.NotServed("S3 has no leases, and tells no usage", url=self.url)
         if not self._blocks:
             return self._clear_by_http(http)
         block = self._blocks[piece.number]

@@ -41,6 +41,9 @@ EXISTS = 5
 PREFIX = 6
 DELETE = 7
 DELETE_PREFIX = 8
+LEASE = 9
+TOUCH = 10
+USAGE = 11
 
 RANGE = 1
 
@@ -69,13 +72,17 @@ class Memory(ctypes.Structure):
                 ("offset", c_uint64), ("flush", c_void_p), ("flush_context", c_void_p), ("reserved", c_uint64 * 4)]
 
 
+class Window(ctypes.Structure):
+    _fields_ = [("offset", c_uint64), ("bytes", c_uint64)]
+
+
 class Request(ctypes.Structure):
     _fields_ = [("operation", c_uint32), ("flags", c_uint32), ("bucket", c_char_p), ("key", c_char_p),
                 ("version_id", c_char_p), ("if_match", c_char_p), ("upload_id", c_char_p), ("headers", c_char_p),
                 ("buffer", c_void_p), ("offset", c_uint64), ("window", c_uint64), ("range_first", c_uint64),
                 ("range_last", c_uint64), ("part_number", c_uint32), ("timeout_millis", c_uint32), ("user", c_uint64),
                 ("keys", c_char_p), ("keys_bytes", c_uint32), ("keys_count", c_uint32), ("hash_bytes", c_uint32),
-                ("reserved_bits", c_uint32), ("reserved", c_uint64 * 1)]
+                ("windows_count", c_uint32), ("windows", POINTER(Window))]
 
 
 class Completion(ctypes.Structure):

@@ -221,6 +221,9 @@ class Transfer:
                 return region
         elif session is None and not piece.copied and piece.view.cuda is None:
             return None
+        if not piece.job.may_be_copied:
+            piece.by_http = True  # where the job says that it is not served
+            return None
         ring = yield from self._ring(piece.view)
         piece.copied = True
         if session is not None:

@@ -7,8 +7,8 @@ A namespace of small immutable blocks that a gateway holds in memory, such as th
         held = blocks.prefix(keys)
         blocks.get_into(keys[:held], windows[:held])
 
-A cache may lose what it holds. So `exists`, `prefix` and `get_into` never raise what a gateway answers: an error is a miss,
-counted in `stats()` and logged. Only mistakes in arguments and a closed client are raised.
+A cache may lose what it holds. So `exists`, `prefix`, `lease`, `touch` and `get_into` never raise what a gateway answers: an
+error is a miss, counted in `stats()` and logged. Only mistakes in arguments and a closed client are raised.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from railhead._memory import View
 from railhead._options import PutOptions
 from railhead._settings import split
 from railhead._transfer import Transfer
+from railhead._windows import WindowsGet, WindowsPut, around, overlap
 
 if TYPE_CHECKING:
     from railhead._paths import Paths
@@ -43,6 +44,7 @@ _HELD_STATUS = 412  # of a condition; 409 may mean that another write won, and t
 _HELD_CODE = "ObjectAlreadyExists"
 _NO_ROOM = "SlowDown"  # for this put beside the others that are under way
 _THREADS = 4
+_MOST_LEASE_MILLIS = 600_000
 
 # A block's memory: a buffer, an address with a length, or several of these, which the block's bytes fill in turn.
 Window = Any
@@ -70,6 +72,18 @@ class Stats(NamedTuple):
     deleted: int
     errors: dict[str, int]
     last_error: str
+
+
+class Usage(NamedTuple):
+    """
+    Blocks held now, and their memory in bytes; of those that are leased; and the most that all blocks of the tenant may take,
+    which it may share with others.
+    """
+
+    blocks: int
+    bytes: int
+    leased_bytes: int
+    limit_bytes: int
 
 
 class Queue:
@@ -173,23 +187,66 @@ class KV:
         job = self._ask(_native.PREFIX, keys)
         return job.leading() if job is not None else 0
 
+    def lease(self, keys: Sequence[str | bytes], seconds: float) -> list[bool]:
+        """
+        Keeps blocks from being evicted for so long, 10 minutes at most: which are leased. One that is not held is not, nor one
+        beyond the tenant's share of leases. A lease ends by itself; another call renews it. S3 has no leases: without a
+        gateway's channel none is given.
+        """
+        millis = round(seconds * 1000)
+        if not 0 < millis <= _MOST_LEASE_MILLIS:
+            raise ValueError(f"seconds must be more than 0, and at most {_MOST_LEASE_MILLIS // 1000}: {seconds}")
+        job = self._ask(_native.LEASE, keys, millis)
+        return job.flags if job is not None else [False] * len(keys)
+
+    def touch(self, keys: Sequence[str | bytes]) -> list[bool]:
+        """Counts a use of each block, so that others are evicted before it: which are held."""
+        job = self._ask(_native.TOUCH, keys)
+        return job.flags if job is not None else [False] * len(keys)
+
     def get_into(self, keys: Sequence[str | bytes], windows: Sequence[Window]) -> list[bool]:
         """Reads each block into its window. True: it was held and filled the window exactly; else the content is undefined."""
-        wanted = [_views(window, writable=True) for window in windows]
+        wanted = [(self._url + name, _views(window, writable=True))
+                  for name, window in zip(_names(keys), windows, strict=True)]
+        hits = self._get_by_lists(wanted)
+        left = [at for at in range(len(wanted)) if at not in hits]
+        hits.update(zip(left, self._get_by_parts([wanted[at] for at in left]), strict=True))
+        self._count(hits=sum(hits.values()), misses=len(hits) - sum(hits.values()))
+        return [hits[at] for at in range(len(wanted))]
+
+    def _get_by_lists(self, wanted: Sequence[tuple[str, list[View]]]) -> dict[int, bool]:
+        """Blocks with several pieces of one region of memory, each by one request: those that a gateway served so."""
+        jobs: dict[int, WindowsGet] = {}
+        for at, (url, views) in enumerate(wanted):
+            span = self._span(views)
+            if span is not None and not overlap(views):
+                jobs[at] = WindowsGet(url, views, span)
+        self._transfer(list(jobs.values()))
+        served = {at: job for at, job in jobs.items() if not isinstance(job.error, errors.NotServed)}
+        for job in served.values():
+            if job.error is not None and not isinstance(job.error, errors.NotFound):
+                self._failed(job.error)
+        return {at: job.fits() for at, job in served.items()}
+
+    def _get_by_parts(self, wanted: Sequence[tuple[str, list[View]]]) -> list[bool]:
+        """Each piece by a request of its own, all of one version."""
         reads: list[Read] = []
-        for key, views in zip(_names(keys), wanted, strict=True):
+        for url, views in wanted:
             start = 0
             for view in views:
-                reads.append(Read(self._url + key, view, start))
+                reads.append(Read(url, view, start))
                 start += view.nbytes
         try:
             got = iter(self._client.get_many(reads, return_exceptions=True) if reads else [])
         except (errors.RailheadError, OSError) as error:
-            self._failed(error, len(keys))
-            return [False] * len(keys)
-        hits = [self._is_hit(views, [next(got) for _ in views]) for views in wanted]
-        self._count(hits=sum(hits), misses=len(hits) - sum(hits))
-        return hits
+            self._failed(error)
+            return [False] * len(wanted)
+        return [self._is_hit(views, [next(got) for _ in views]) for _, views in wanted]
+
+    def _span(self, views: list[View]) -> View | None:
+        """The memory that holds all of several pieces, if a gateway reaches it."""
+        span = around(views)
+        return span if span is not None and self._client._paths.region(span) is not None else None
 
     def _is_hit(self, views: list[View], got: list[Any]) -> bool:
         for each in got:
@@ -203,13 +260,15 @@ class KV:
 
     def put_from(self, keys: Sequence[str | bytes], windows: Sequence[Window]) -> list[Written]:
         """
-        Stores each window as a block. Several pieces of memory are joined by a copy. What has no room beside others is put again
-        after those, as long as some are stored.
+        Stores each window as a block. Several pieces of one registered region go as they are, others are joined by a copy. What
+        has no room beside others is put again after those, as long as some are stored.
         """
-        jobs = [Put(self._url + key, _joined(window), _AS_BLOCK) for key, window in zip(_names(keys), windows, strict=True)]
-        left = [job for job in jobs if self._is_sendable(job)]
+        wanted = [(self._url + name, _views(window, writable=False))
+                  for name, window in zip(_names(keys), windows, strict=True)]
+        jobs = self._put_by_lists([self._put_of(url, views) for url, views in wanted])
+        left = [job for job in jobs if job.outcome is None and self._is_sendable(job)]
         while left:
-            self._put(left)
+            self._transfer(left)
             refused = [job for job in left if getattr(job.error, "code", "") == _NO_ROOM]
             if len(refused) == len(left):
                 break
@@ -221,7 +280,23 @@ class KV:
                     refused=written.count(Written.REFUSED))
         return written
 
-    def _put(self, jobs: list[Put]) -> None:
+    def _put_of(self, url: str, views: list[View]) -> Put:
+        span = self._span(views)
+        return Put(url, _joined(views), _AS_BLOCK) if span is None else WindowsPut(url, views, span, _AS_BLOCK)
+
+    def _put_by_lists(self, jobs: list[Put]) -> list[Put]:
+        """Sends those with several pieces of memory: the same jobs, but for those that were not served, and wait to be copied."""
+        self._transfer([job for job in jobs if isinstance(job, WindowsPut)])
+        for job in jobs:
+            if getattr(job.error, "code", "") == _NO_ROOM:
+                job.error = None
+        return [Put(job.url, _joined(job.views), _AS_BLOCK)
+                if isinstance(job, WindowsPut) and isinstance(job.error, errors.NotServed) else job for job in jobs]
+
+    def _transfer(self, jobs: Sequence[Put | WindowsGet]) -> None:
+        if not jobs:
+            return
+
         def call(paths: Paths, box: Box) -> Steps[None]:
             yield from Transfer(paths, box, fail_fast=False).run(jobs)
 
@@ -264,6 +339,13 @@ class KV:
                 self._count(deleted=removed)
                 return removed
             removed += job.count
+
+    def usage(self) -> Usage:
+        """What the blocks of the namespace take that the caller may read. The gateway looks at each, so ask seldom."""
+        job = Keys(_native.USAGE, self._url)
+        self._run(job)
+        return Usage(job.count, job.number("x-railhead-bytes"), job.number("x-railhead-leased-bytes"),
+                     job.number("x-railhead-limit-bytes"))
 
     # ---- Calls that do not block ----
 
@@ -313,20 +395,19 @@ class KV:
         with self._lock:
             self._counts.update(counts)
 
-    def _failed(self, error: Exception, misses: int = 0) -> None:
+    def _failed(self, error: Exception) -> None:
         kind = type(error).__name__
         with self._lock:
             self._errors[kind] += 1
             self._last_error = str(error)
-            self._counts["misses"] += misses
             is_first = self._errors[kind] == 1
         _LOG.log(logging.WARNING if is_first else logging.DEBUG, "%s: taken for a miss: %s: %s", self._url, kind, error)
 
     # ---- Requests ----
 
-    def _ask(self, operation: int, keys: Sequence[str | bytes]) -> Keys | None:
+    def _ask(self, operation: int, keys: Sequence[str | bytes], millis: int = 0) -> Keys | None:
         """None after an error, which is counted."""
-        job = Keys(operation, self._url, _names(keys))
+        job = Keys(operation, self._url, _names(keys), millis)
         if keys:
             try:
                 self._run(job)
@@ -353,8 +434,7 @@ def _views(window: Window, *, writable: bool) -> list[View]:
     return [_memory.view(window, writable=writable)]
 
 
-def _joined(window: Window) -> View:
-    views = _views(window, writable=False)
+def _joined(views: Sequence[View]) -> View:
     if len(views) == 1:
         return views[0]
     whole = bytearray(sum(view.nbytes for view in views))

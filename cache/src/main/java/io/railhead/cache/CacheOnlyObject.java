@@ -15,21 +15,18 @@ final class CacheOnlyObject {
     private final long expiresAtNanos;
     /** A hint, so unordered with other fields. */
     private boolean read;
-    private volatile long keptUntilNanos;
 
     /**
      * @param ownedPages published pages, all of the object
-     * @param nowNanos the cache's clock
-     * @param expiresAtNanos on the same clock
+     * @param expiresAtNanos on the cache's clock
      */
     CacheOnlyObject(ObjectMetadata metadata, List<Page> ownedPages, TenantPartition partition,
-            long nowNanos, long expiresAtNanos) {
+            long expiresAtNanos) {
         this.metadata = metadata;
         this.pages = List.copyOf(ownedPages);
         this.slotBytes = pages.stream().mapToLong(Page::slotBytes).sum();
         this.partition = partition;
         this.expiresAtNanos = expiresAtNanos;
-        this.keptUntilNanos = nowNanos;
     }
 
     ObjectMetadata metadata() {
@@ -66,17 +63,6 @@ final class CacheOnlyObject {
         boolean was = read;
         read = false;
         return was;
-    }
-
-    /** Keeps the object from being evicted for room until then; a shorter time changes nothing. */
-    void keepUntil(long nanos) {
-        if (nanos - keptUntilNanos > 0) {
-            keptUntilNanos = nanos;
-        }
-    }
-
-    boolean isKeptAt(long nanos) {
-        return keptUntilNanos - nanos > 0;
     }
 
     /** Returns whether both have the same bytes; false too if pages of one were freed meanwhile. */

@@ -3,6 +3,7 @@ package io.railhead.cache;
 import io.railhead.cache.memory.Page;
 import java.time.Duration;
 import java.util.AbstractSet;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
@@ -43,6 +44,9 @@ public final class CacheOnlyObjects {
     /** S3's order of keys, that of their bytes in UTF-8. */
     public static final Comparator<String> KEY_ORDER = CacheOnlyObjects::compare;
 
+    /** The longest lease. */
+    public static final Duration MAX_LEASE = Duration.ofMinutes(10);
+
     /** The longest comparison with a held object on the caller's thread. */
     private static final long COMPARED_AT_ONCE = 64 << 10;
 
@@ -65,6 +69,8 @@ public final class CacheOnlyObjects {
     private final LongAdder refused = new LongAdder();
     private final LongAdder evicted = new LongAdder();
     private final LongAdder expired = new LongAdder();
+    private final LongAdder leased = new LongAdder();
+    private final LongAdder leasesRefused = new LongAdder();
 
     private record Bucket(String namespace, String name) {}
 
@@ -75,9 +81,11 @@ public final class CacheOnlyObjects {
      * @param found lookups that found an object, {@code absent} those that did not
      * @param refused puts without room
      * @param evicted objects that made room, or that an operator evicted
+     * @param leasedBytes of objects that are leased now, counted in slots
+     * @param leased leases granted or renewed, {@code leasesRefused} those beyond the limit
      */
     public record Stats(long objects, long bytes, long puts, long found, long absent, long refused,
-            long evicted, long expired) {}
+            long evicted, long expired, long leasedBytes, long leased, long leasesRefused) {}
 
     /**
      * @param nanoClock the cache's clock
@@ -128,16 +136,34 @@ public final class CacheOnlyObjects {
 
     /**
      * Keeps an object from being evicted for room for so long: a lease that ends by itself. It does
-     * not outlive the object's own end, a deletion, or an operator's eviction.
+     * not outlive the object's own end, a deletion, or an operator's eviction. A shorter lease
+     * leaves a longer one as it is.
      *
-     * @return false if there is no such object
+     * <p> A tenant may lease a part of its room alone: {@link TenantPartitions#leasableBytes}.
+     * Where others have taken room since, no lease is renewed beyond that part, so leases end.
+     *
+     * @param time at most {@link #MAX_LEASE}
+     * @return false if there is no such object, or if its tenant has leased too much
      */
-    public boolean keep(ObjectId id, Duration time) {
-        CacheOnlyObject object = current(id);
-        if (object != null) {
-            object.keepUntil(nanoClock.getAsLong() + time.toNanos());
+    public boolean tryLease(ObjectId id, Duration time) {
+        if (time.compareTo(MAX_LEASE) > 0) {
+            throw new IllegalArgumentException("time must be <= " + MAX_LEASE + ": " + time);
         }
-        return object != null;
+        CacheOnlyObject object = current(id);
+        if (object == null) {
+            return false;
+        }
+        long now = nanoClock.getAsLong();
+        boolean leased = object.partition().cacheOnly().tryLease(object, now,
+                now + time.toNanos(), leaseLimit(object.partition()));
+        (leased ? this.leased : leasesRefused).increment();
+        return leased;
+    }
+
+    private CacheOnlyShare.LeaseLimit leaseLimit(TenantPartition partition) {
+        return new CacheOnlyShare.LeaseLimit(
+                partitions.leasableBytes(partition),
+                maxObjects / TenantPartitions.LEASED_PART / partitions.all().length);
     }
 
     /** Removes an object; false if there is none. A reader that has its pages reads on. */
@@ -169,6 +195,11 @@ public final class CacheOnlyObjects {
      */
     public void visit(String namespace, String bucket, String from,
             Predicate<ObjectMetadata> visitor) {
+        visitObjects(namespace, bucket, from, object -> visitor.test(object.metadata()));
+    }
+
+    private void visitObjects(String namespace, String bucket, String from,
+            Predicate<CacheOnlyObject> visitor) {
         ConcurrentNavigableMap<String, CacheOnlyObject> named = names
                 .get(new Bucket(namespace, bucket));
         if (named == null) {
@@ -176,11 +207,46 @@ public final class CacheOnlyObjects {
         }
         long now = nanoClock.getAsLong();
         for (CacheOnlyObject object : named.tailMap(from).values()) {
-            if (!object.isExpiredAt(now) && !visitor.test(object.metadata())) {
+            if (!object.isExpiredAt(now) && !visitor.test(object)) {
                 return;
             }
         }
     }
+
+    /**
+     * Returns what a tenant's objects below a prefix take. Looks at each of them, so not for event
+     * loops.
+     *
+     * @param keys those that count
+     */
+    public Usage usage(String tenant, String namespace, String bucket, String prefix,
+            Predicate<String> keys) {
+        TenantPartition partition = partitions.of(tenant);
+        long now = nanoClock.getAsLong();
+        long[] sums = new long[3];
+        visitObjects(namespace, bucket, prefix, object -> {
+            String key = object.id().key();
+            boolean begins = key.startsWith(prefix);
+            if (begins && keys.test(key)) {
+                sums[0]++;
+                sums[1] += object.slotBytes();
+                sums[2] += object.partition().cacheOnly().isLeased(object, now)
+                        ? object.slotBytes()
+                        : 0;
+            }
+            return begins;
+        });
+        return new Usage(sums[0], sums[1], sums[2],
+                Math.min(partition.quotaBytes(), partitions.capacityBytes()));
+    }
+
+    /**
+     * The memory of some objects, counted in slots.
+     *
+     * @param limitBytes the most that all objects of the tenant may take: its quota, or else all
+     *            memory for cached bytes, which it shares with others
+     */
+    public record Usage(long objects, long bytes, long leasedBytes, long limitBytes) {}
 
     /**
      * Puts an object unless its key is taken. The stage completes at once, or on a thread of the
@@ -212,7 +278,7 @@ public final class CacheOnlyObjects {
             StagedUpload upload, Duration life) {
         long now = nanoClock.getAsLong();
         CacheOnlyObject mine = new CacheOnlyObject(metadata, upload.takePublished(),
-                partitions.of(upload.tenant()), now,
+                partitions.of(upload.tenant()),
                 life.isZero() ? now + Long.MAX_VALUE / 2 : now + life.toNanos());
         CacheOnlyObject held = current(mine.id());
         return held == null ? insert(mine) : compare(mine, held);
@@ -229,7 +295,7 @@ public final class CacheOnlyObjects {
             boolean _ = tryEvictOne(mine.partition());
         }
         if (objects.size() >= maxObjects || !partitions.tryReserve(mine.partition(),
-                mine.slotBytes(), this, this::isKept)) {
+                mine.slotBytes(), this, nanoClock.getAsLong())) {
             return full(mine);
         }
         CacheOnlyObject winner = objects.compute(mine.id(),
@@ -289,23 +355,20 @@ public final class CacheOnlyObjects {
                 : new CacheOnlyPut.Other(held.metadata()));
     }
 
-    private boolean isKept(CacheOnlyObject object) {
-        return object.isKeptAt(nanoClock.getAsLong());
-    }
-
     /**
      * Evicts the oldest objects of a partition for so many bytes, as far as they may go.
      *
      * @return the bytes evicted
      */
     long evictOldest(TenantPartition partition, long wanted, EvictionCause cause) {
-        List<CacheOnlyObject> oldest = partition.cacheOnly().takeOldest(wanted, this::isKept);
+        List<CacheOnlyObject> oldest = partition.cacheOnly()
+                .takeOldest(wanted, nanoClock.getAsLong());
         oldest.forEach(object -> evict(object, cause));
         return oldest.stream().mapToLong(CacheOnlyObject::slotBytes).sum();
     }
 
     private boolean tryEvictOne(TenantPartition partition) {
-        List<CacheOnlyObject> oldest = partition.cacheOnly().takeOldest(this::isKept);
+        List<CacheOnlyObject> oldest = partition.cacheOnly().takeOldestOne(nanoClock.getAsLong());
         oldest.forEach(object -> evict(object, EvictionCause.PRESSURE));
         return !oldest.isEmpty();
     }
@@ -422,7 +485,15 @@ public final class CacheOnlyObjects {
 
     public Stats stats() {
         return new Stats(objects.size(), bytes.sum(), puts.sum(), found.sum(), absent.sum(),
-                refused.sum(), evicted.sum(), expired.sum());
+                refused.sum(), evicted.sum(), expired.sum(), leasedBytes(), leased.sum(),
+                leasesRefused.sum());
+    }
+
+    private long leasedBytes() {
+        long now = nanoClock.getAsLong();
+        return Arrays.stream(partitions.all())
+                .mapToLong(partition -> partition.cacheOnly().leasedBytes(now))
+                .sum();
     }
 
     private static int compare(String one, String other) {

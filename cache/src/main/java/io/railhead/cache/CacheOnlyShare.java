@@ -5,13 +5,13 @@ import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The cache-only objects of one {@link TenantPartition}, oldest first. An object that was read gets
- * one more round, and so does one that is kept: the one that arrived first, and that nobody read
- * since, goes first.
+ * one more round: the one that arrived first, and that nobody read since, goes first. Leased
+ * objects stand apart, so that no search passes over them. They come back as the newest ones when
+ * their leases end.
  *
  * <p> Any thread. The monitor is the innermost lock: nothing is evicted or freed within it, so a
  * caller evicts what it is given.
@@ -20,13 +20,18 @@ final class CacheOnlyShare {
     /** The most objects that one call passes over, so that it holds no thread. */
     private static final int MAX_PASSED = 256;
 
+    /** Without those that are leased. */
     private final Set<CacheOnlyObject> order = new LinkedHashSet<>();
-    /** Counts objects in the order, and those that are reserved for. */
+    private final CacheOnlyLeases leases = new CacheOnlyLeases();
+    /** Counts objects in the order, leased ones, and those that are reserved for. */
     private long bytes;
+
+    /** The most that may be leased of one share, in slot bytes and in objects. */
+    record LeaseLimit(long bytes, long objects) {}
 
     /** Returns the number of objects. */
     synchronized int count() {
-        return order.size();
+        return order.size() + leases.count();
     }
 
     /** Returns the bytes of objects that are here or reserved for. */
@@ -38,16 +43,17 @@ final class CacheOnlyShare {
      * Reserves room; {@link #add} or {@link #release} must follow.
      *
      * @param limitBytes the most that the share may have
-     * @param isKept whether an object must not be evicted
+     * @param nowNanos the cache's clock, by which leases end
      * @return the objects that the caller must evict; null, with nothing reserved, if too few are
      *         found among the first ones
      */
     synchronized @Nullable List<CacheOnlyObject> tryReserve(long wanted, long limitBytes,
-            Predicate<CacheOnlyObject> isKept) {
+            long nowNanos) {
+        endLeases(nowNanos);
         long excess = bytes + wanted - limitBytes;
         List<CacheOnlyObject> oldest = excess <= 0
                 ? List.of()
-                : oldest(excess, Integer.MAX_VALUE, isKept);
+                : oldest(excess, Integer.MAX_VALUE);
         if (excess > 0 && slotBytes(oldest) < excess) {
             return null;
         }
@@ -60,36 +66,33 @@ final class CacheOnlyShare {
      * Takes the oldest objects out, at least so many bytes if there are; the caller must evict
      * them.
      */
-    synchronized List<CacheOnlyObject> takeOldest(long wanted, Predicate<CacheOnlyObject> isKept) {
+    synchronized List<CacheOnlyObject> takeOldest(long wanted, long nowNanos) {
+        endLeases(nowNanos);
         List<CacheOnlyObject> oldest = wanted <= 0
                 ? List.of()
-                : oldest(wanted, Integer.MAX_VALUE, isKept);
+                : oldest(wanted, Integer.MAX_VALUE);
         oldest.forEach(this::remove);
         return oldest;
     }
 
     /** Takes the oldest object out, whatever its size; the caller must evict it. */
-    synchronized List<CacheOnlyObject> takeOldest(Predicate<CacheOnlyObject> isKept) {
-        List<CacheOnlyObject> oldest = oldest(Long.MAX_VALUE, 1, isKept);
+    synchronized List<CacheOnlyObject> takeOldestOne(long nowNanos) {
+        endLeases(nowNanos);
+        List<CacheOnlyObject> oldest = oldest(Long.MAX_VALUE, 1);
         oldest.forEach(this::remove);
         return oldest;
     }
 
     /** Returns the objects to evict for so many bytes, all that may go if those are fewer. */
-    private List<CacheOnlyObject> oldest(long wanted, int most,
-            Predicate<CacheOnlyObject> isKept) {
+    private List<CacheOnlyObject> oldest(long wanted, int most) {
         List<CacheOnlyObject> found = new ArrayList<>();
-        List<CacheOnlyObject> kept = new ArrayList<>();
         List<CacheOnlyObject> read = new ArrayList<>();
         long missing = wanted;
         Iterator<CacheOnlyObject> each = order.iterator();
-        while (missing > 0 && found.size() < most && read.size() + kept.size() < MAX_PASSED
+        while (missing > 0 && found.size() < most && read.size() < MAX_PASSED
                 && each.hasNext()) {
             CacheOnlyObject object = each.next();
-            if (isKept.test(object)) {
-                each.remove();
-                kept.add(object);
-            } else if (object.wasReadSinceLastAsked()) {
+            if (object.wasReadSinceLastAsked()) {
                 each.remove();
                 read.add(object);
             } else {
@@ -98,7 +101,6 @@ final class CacheOnlyShare {
             }
         }
         order.addAll(read);
-        order.addAll(kept);
         for (int i = 0; missing > 0 && found.size() < most && i < read.size(); i++) {
             found.add(read.get(i));
             missing -= read.get(i).slotBytes();
@@ -108,6 +110,47 @@ final class CacheOnlyShare {
 
     private static long slotBytes(List<CacheOnlyObject> objects) {
         return objects.stream().mapToLong(CacheOnlyObject::slotBytes).sum();
+    }
+
+    /**
+     * Leases an object, so that it is not evicted for room until then. An earlier lease of it stays
+     * if it ends later.
+     *
+     * @return false, with nothing changed, if the object is not here, or if more than the limit
+     *         would be leased; so a lease is not renewed either where the limit has shrunk
+     */
+    synchronized boolean tryLease(CacheOnlyObject object, long nowNanos, long endNanos,
+            LeaseLimit limit) {
+        endLeases(nowNanos);
+        boolean isLeased = leases.contains(object);
+        if (!isLeased && !order.contains(object)) {
+            return false;
+        }
+        long moreBytes = isLeased ? 0 : object.slotBytes();
+        long moreObjects = isLeased ? 0 : 1;
+        if (leases.bytes() + moreBytes > limit.bytes()
+                || leases.count() + moreObjects > limit.objects()) {
+            return false;
+        }
+        boolean _ = order.remove(object);
+        leases.put(object, endNanos);
+        return true;
+    }
+
+    /** Returns whether an object is leased. */
+    synchronized boolean isLeased(CacheOnlyObject object, long nowNanos) {
+        endLeases(nowNanos);
+        return leases.contains(object);
+    }
+
+    /** Returns the bytes of leased objects. */
+    synchronized long leasedBytes(long nowNanos) {
+        endLeases(nowNanos);
+        return leases.bytes();
+    }
+
+    private void endLeases(long nowNanos) {
+        order.addAll(leases.takeEnded(nowNanos));
     }
 
     /** Adds an object that was reserved for. */
@@ -122,7 +165,7 @@ final class CacheOnlyShare {
 
     /** Removes an object; false if it is not here any more. */
     synchronized boolean remove(CacheOnlyObject object) {
-        boolean removed = order.remove(object);
+        boolean removed = order.remove(object) || leases.remove(object);
         if (removed) {
             bytes -= object.slotBytes();
         }

@@ -111,9 +111,13 @@ final class TenantPartition {
         return rule.quotaBytes();
     }
 
+    long floorBytes() {
+        return rule.floorBytes();
+    }
+
     /** Returns the bytes that other tenants may evict; negative below the floor. */
     long aboveFloor() {
-        return bytes() - rule.floorBytes();
+        return bytes() - floorBytes();
     }
 
     /** Returns the bytes of pages that are here or announced. */

@@ -7,7 +7,6 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * takes one lock briefly, and none if there is a single partition.
  */
 final class TenantPartitions {
+    /** The part of a tenant's room that leased objects may take: one half. */
+    static final int LEASED_PART = 2;
     private static final int HINTS = 1 << 12;
 
     private final TenantPartition rest;
@@ -131,17 +132,17 @@ final class TenantPartitions {
      * Reserves room for a cache-only object, whose partition grows as for a page. Its oldest
      * objects are evicted if that is not enough.
      *
-     * @param isKept whether an object must not be evicted
+     * @param nowNanos the cache's clock
      * @return false, with nothing changed, if too few may go
      */
     boolean tryReserve(TenantPartition tenantPartition, long bytes, CacheOnlyObjects objects,
-            Predicate<CacheOnlyObject> isKept) {
+            long nowNanos) {
         List<CacheOnlyObject> oldest;
         synchronized (this) {
             long pageBytes = tenantPartition.pageBytes();
             announce(tenantPartition, bytes);
             oldest = tenantPartition.cacheOnly()
-                    .tryReserve(bytes, tenantPartition.cacheOnlyLimit(pageBytes), isKept);
+                    .tryReserve(bytes, tenantPartition.cacheOnlyLimit(pageBytes), nowNanos);
             if (oldest == null) {
                 tenantPartition.announce(-bytes);
                 return false;
@@ -153,6 +154,17 @@ final class TenantPartitions {
                 : EvictionCause.PRESSURE;
         oldest.forEach(object -> objects.evict(object, cause));
         return true;
+    }
+
+    /**
+     * Returns the most bytes of a partition's cache-only objects that may be leased: a half of what
+     * they may have now, or of the room that the partition could claim, if that is more. That is
+     * its floor, or an equal part of the memory within its quota.
+     */
+    long leasableBytes(TenantPartition tenantPartition) {
+        long equalPart = Math.max(tenantPartition.floorBytes(), capacityBytes() / all.length);
+        return Math.max(tenantPartition.cacheOnlyLimit(tenantPartition.pageBytes()),
+                Math.min(tenantPartition.quotaBytes(), equalPart)) / LEASED_PART;
     }
 
     /** Gives up a reservation. */

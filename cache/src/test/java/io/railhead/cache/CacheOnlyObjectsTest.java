@@ -4,6 +4,7 @@ import static io.railhead.cache.CacheRig.PAGE;
 import static io.railhead.cache.CacheRig.random;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.railhead.cache.memory.LeakCheck;
 import io.railhead.cache.memory.MemoryConfig;
@@ -52,6 +53,8 @@ final class CacheOnlyObjectsTest {
                     new ReadAhead.Limits(0, 0), RULES, Verification.NONE),
             nanos::get));
     private final CacheOnlyObjects objects = cache.cacheOnly();
+    /** The ends of the objects that {@link #put(Map, String, String, byte[])} stored. */
+    private final Map<String, Long> lives = new HashMap<>();
     private int etags;
 
     private static ObjectId id(String tenant, String key) {
@@ -250,18 +253,83 @@ final class CacheOnlyObjectsTest {
     }
 
     @Test
-    void aLeasedObjectStaysAndAFullShareRefuses() {
+    void aLeasedObjectStaysUntilItsLeaseEnds() {
         fill("capped", 16);
-        for (int i = 0; i < 16; i++) {
-            assertThat(objects.keep(id("capped", "k" + i), Duration.ofMinutes(1))).isTrue();
-        }
-        assertThat(put("capped", "more", random(1, PAGE))).isInstanceOf(CacheOnlyPut.Full.class);
-        assertThat(held("capped", 16)).hasSize(16);
-        assertThat(objects.stats().refused()).isEqualTo(1);
+        lease("capped", 0, 8, Duration.ofMinutes(1));
+        fillAfter(16, 40);
+        assertThat(held("capped", 40)).contains("k0", "k7", "k39").doesNotContain("k8", "k16");
+        assertThat(put("capped", "large", random(1, 9 * PAGE)))
+                .isInstanceOf(CacheOnlyPut.Full.class);
+        assertThat(objects.stats().leasedBytes()).isEqualTo(8 * PAGE);
         nanos.addAndGet(Duration.ofMinutes(1).toNanos());
-        assertThat(put("capped", "more", random(1, PAGE)))
+        assertThat(objects.stats().leasedBytes()).isZero();
+        assertThat(put("capped", "large", random(1, 16 * PAGE)))
                 .isInstanceOf(CacheOnlyPut.Stored.class);
-        assertThat(objects.keep(id("capped", "none"), Duration.ofMinutes(1))).isFalse();
+        assertThat(objects.tryLease(id("capped", "none"), Duration.ofMinutes(1))).isFalse();
+    }
+
+    private void lease(String tenant, int from, int to, Duration time) {
+        for (int i = from; i < to; i++) {
+            assertThat(objects.tryLease(id(tenant, "k" + i), time)).as("k%s", i).isTrue();
+        }
+    }
+
+    @Test
+    void aHalfOfTheRoomCanBeLeased() {
+        fill("capped", 16);
+        lease("capped", 0, 8, Duration.ofMinutes(1));
+        assertThat(objects.tryLease(id("capped", "k8"), Duration.ofMinutes(1))).isFalse();
+        assertThat(objects.stats().leased()).isEqualTo(8);
+        assertThat(objects.stats().leasesRefused()).isEqualTo(1);
+        assertThat(objects.delete(id("capped", "k0"))).isTrue();
+        lease("capped", 8, 9, Duration.ofMinutes(1));
+        fill("other", 2);
+        lease("other", 0, 2, Duration.ofMinutes(1));
+    }
+
+    @Test
+    void aLongerLeaseReplacesAShorterOne() {
+        fill("capped", 1);
+        lease("capped", 0, 1, Duration.ofMinutes(2));
+        lease("capped", 0, 1, Duration.ofMinutes(1));
+        nanos.addAndGet(Duration.ofSeconds(90).toNanos());
+        assertThat(objects.stats().leasedBytes()).isEqualTo(PAGE);
+        lease("capped", 0, 1, Duration.ofMinutes(5));
+        nanos.addAndGet(Duration.ofMinutes(4).toNanos());
+        assertThat(objects.stats().leasedBytes()).isEqualTo(PAGE);
+        nanos.addAndGet(Duration.ofMinutes(1).toNanos());
+        assertThat(objects.stats().leasedBytes()).isZero();
+        assertThatThrownBy(() -> objects.tryLease(id("capped", "k0"), Duration.ofMinutes(11)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("PT10M");
+    }
+
+    @Test
+    void leasesLeaveAnotherTenantItsFloor() {
+        fill("other", 90);
+        int leased = 0;
+        while (objects.tryLease(id("other", "k" + leased), CacheOnlyObjects.MAX_LEASE)) {
+            leased++;
+        }
+        assertThat(leased).isBetween(30, 60);
+        fill("kept", 30);
+        assertThat(held("kept", 30)).hasSize(30);
+        assertThat(held("other", leased)).hasSize(leased);
+    }
+
+    @Test
+    void manySmallLeasesLeaveRoomForOthersObjects() {
+        for (int i = 0; i < 1000; i++) {
+            put("other", "k" + i, new byte[0]);
+        }
+        int leased = 0;
+        while (objects.tryLease(id("other", "k" + leased), Duration.ofMinutes(1))) {
+            leased++;
+        }
+        assertThat(leased).isBetween(100, 500);
+        fill("capped", 3);
+        assertThat(held("capped", 3)).hasSize(3);
+        assertThat(held("other", leased)).hasSize(leased);
     }
 
     @Test
@@ -341,6 +409,7 @@ final class CacheOnlyObjectsTest {
     void nobodyReadsOtherBytesThanWerePut(int seed) {
         Random random = new Random(seed);
         Map<String, byte[]> model = new HashMap<>();
+        Map<String, Long> leases = new HashMap<>();
         for (int step = 0; step < 1000; step++) {
             String tenant = List.of("capped", "kept", "other").get(random.nextInt(3));
             String key = "k" + random.nextInt(40);
@@ -351,9 +420,10 @@ final class CacheOnlyObjectsTest {
                 case 3 -> {
                     objects.delete(id(tenant, key));
                     model.remove(name);
+                    leases.remove(name);
                 }
                 case 4 -> nanos.addAndGet(Duration.ofMinutes(random.nextInt(5)).toNanos());
-                case 5 -> objects.keep(id(tenant, key), Duration.ofMinutes(1));
+                case 5 -> lease(leases, tenant, key, Duration.ofSeconds(1 + random.nextInt(600)));
                 default -> {
                     byte[] read = get(tenant, key);
                     if (read != null) {
@@ -361,9 +431,27 @@ final class CacheOnlyObjectsTest {
                     }
                 }
             }
+            assertLeasedAreHeld(leases, "seed " + seed + ", step " + step);
         }
+        assertThat(objects.stats().leased()).isPositive();
         assertThat(objects.stats().evicted()).isPositive();
         assertThat(objects.stats().expired()).isPositive();
+    }
+
+    /** Notes until when a lease keeps the object; another lease or the object's life may end it. */
+    private void lease(Map<String, Long> leases, String tenant, String key, Duration time) {
+        String name = tenant + "/" + key;
+        if (objects.tryLease(id(tenant, key), time)) {
+            leases.merge(name, Math.min(nanos.get() + time.toNanos(),
+                    requireNonNull(lives.get(name))), Math::max);
+        }
+    }
+
+    private void assertLeasedAreHeld(Map<String, Long> leases, String about) {
+        leases.values().removeIf(until -> until <= nanos.get());
+        assertThat(leases.keySet()).as(about)
+                .allMatch(name -> objects.contains(id(name.substring(0, name.indexOf('/')),
+                        name.substring(name.indexOf('/') + 1))));
     }
 
     @Test
@@ -423,7 +511,10 @@ final class CacheOnlyObjectsTest {
         boolean wasThere = objects.contains(id(tenant, key));
         byte[] before = model.get(tenant + "/" + key);
         switch (put(tenant, key, bytes)) {
-            case CacheOnlyPut.Stored _ -> model.put(tenant + "/" + key, bytes);
+            case CacheOnlyPut.Stored _ -> {
+                model.put(tenant + "/" + key, bytes);
+                lives.put(tenant + "/" + key, nanos.get() + LIFE.toNanos());
+            }
             case CacheOnlyPut.Same _ -> assertThat(bytes).isEqualTo(before);
             case CacheOnlyPut.Other _ -> {
                 assertThat(wasThere).isTrue();

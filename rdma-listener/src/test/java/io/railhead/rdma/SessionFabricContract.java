@@ -4,6 +4,7 @@ import static io.railhead.rdma.Awaiting.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.railhead.cache.memory.PageSlice;
 import io.railhead.rdma.TransferException.Reason;
 import java.io.IOException;
 import java.util.Arrays;
@@ -34,6 +35,58 @@ public abstract class SessionFabricContract extends FabricContract {
                 .isEqualTo(Reason.OUT_OF_BOUNDS);
         assertThat(refusal(ANN, number, address, 0, buffer.key()))
                 .isEqualTo(Reason.OUT_OF_BOUNDS);
+    }
+
+    @Test
+    void oneTransferFillsAndReadsSeveralWindows() throws IOException {
+        TestPeer peer = rig().connect(ANN);
+        TestBuffer first = untouched(peer, 200_000);
+        TestBuffer second = untouched(peer, 300_000);
+        RemoteWindows windows = new RemoteWindows(List.of(
+                window(peer, second, 1000, 70_000), window(peer, first, 10, 1),
+                window(peer, second, 100_000, 150_000), window(peer, first, 5000, 100_000)));
+        assertThat(windows.length()).isEqualTo(320_001);
+        assertThat(windows.overlap()).isFalse();
+        byte[] bytes = random(8, 320_001);
+        Transfer transfer = windows.begin(rig().fabric());
+        Awaiting.result(transfer.write(pages().of(Arrays.copyOfRange(bytes, 100, 320_001)), 100));
+        Awaiting.result(transfer.write(pages().of(Arrays.copyOf(bytes, 100)), 0));
+        assertThat(pages().leases()).isZero();
+        assertThat(bytes(second, 1000, 70_000)).isEqualTo(Arrays.copyOf(bytes, 70_000));
+        assertThat(bytes(first, 10, 1)).containsExactly(bytes[70_000]);
+        assertThat(bytes(second, 100_000, 150_000))
+                .isEqualTo(Arrays.copyOfRange(bytes, 70_001, 220_001));
+        assertThat(bytes(first, 5000, 100_000))
+                .isEqualTo(Arrays.copyOfRange(bytes, 220_001, 320_001));
+        assertThat(bytes(first, 11, 4989)).containsOnly(UNTOUCHED);
+        try (PageSlice back = Awaiting
+                .result(transfer.read(pages().slice(7, 320_001), 0))) {
+            assertThat(TestPages.bytes(back)).isEqualTo(bytes);
+            assertThat(pages().leases()).isEqualTo(1);
+        }
+        assertThat(failure(transfer.write(pages().of(random(9, 11)), 319_991)))
+                .isEqualTo(Reason.OUT_OF_BOUNDS);
+        assertThat(failure(transfer.read(pages().slice(0, 250_000), 70_002)))
+                .isEqualTo(Reason.OUT_OF_BOUNDS);
+        assertThat(pages().leases()).isZero();
+        Awaiting.result(transfer.fence());
+        assertThat(failure(transfer.write(pages().of(bytes), 0))).isEqualTo(Reason.FENCED);
+        assertThat(pages().leases()).isZero();
+    }
+
+    @Test
+    void windowsThatShareAByteOverlap() throws IOException {
+        TestPeer peer = rig().connect(ANN);
+        TestBuffer buffer = untouched(peer, 1000);
+        assertThat(new RemoteWindows(List.of(window(peer, buffer, 100, 10),
+                window(peer, buffer, 90, 10), window(peer, buffer, 110, 10))).overlap()).isFalse();
+        assertThat(new RemoteWindows(List.of(window(peer, buffer, 100, 10),
+                window(peer, buffer, 90, 11))).overlap()).isTrue();
+    }
+
+    private RemoteBuffer window(TestPeer peer, TestBuffer buffer, long offset, long length) {
+        return rig().resolve(ANN, peer.sessionNumber(), buffer.address() + offset, length,
+                buffer.key());
     }
 
     @Test

@@ -368,6 +368,15 @@ public final class Page implements SlotUse {
         return tryHold() ? new Lease(this, afterClose, origin.leases().opened()) : null;
     }
 
+    /**
+     * Returns one more lease. The caller holds an open one, so a page that is condemned meanwhile
+     * is no miss.
+     */
+    Lease retainAgain() {
+        int _ = (int) COUNT.getAndAdd(this, 1);
+        return new Lease(this, Lease.NOTHING, origin.leases().opened());
+    }
+
     private boolean tryHold() {
         int now = count;
         while (now > 0 && !isCondemned()) {

@@ -23,6 +23,20 @@ public record PageSlice(Lease lease, long objectOffset, int offset,
     }
 
     /**
+     * Returns a part of the bytes with a lease of its own, which the caller closes. This slice must
+     * stay open during the call.
+     */
+    public PageSlice part(int from, int bytes) {
+        lease.requireOpen();
+        if (from < 0 || bytes <= 0 || bytes > length - from) {
+            throw new IllegalArgumentException("part must lie within the slice: [" + from + ", +"
+                    + bytes + ") of " + length);
+        }
+        return new PageSlice(lease.page().retainAgain(), objectOffset + from, offset + from,
+                bytes);
+    }
+
+    /**
      * Returns the bytes as segments, in order, one for each range of adjacent slots. They are
      * read-only, except those of an unpublished landing page. Throws once the slice is closed.
      */

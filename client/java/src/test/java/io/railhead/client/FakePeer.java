@@ -156,8 +156,8 @@ final class FakePeer implements FabricConnector.Peer {
                                 : request.window(),
                         "\"stored\"", "", Map.of());
             }
-            case EXISTS, PREFIX, DELETE, DELETE_PREFIX -> Answer.declined(request.id(),
-                    "unsupported");
+            case EXISTS, PREFIX, DELETE, DELETE_PREFIX, LEASE, TOUCH, USAGE ->
+                Answer.declined(request.id(), "unsupported");
         };
     }
 

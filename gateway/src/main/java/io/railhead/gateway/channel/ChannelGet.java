@@ -21,11 +21,11 @@ import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.protocol.channel.Answer;
 import io.railhead.protocol.channel.AnswerOrigin;
-import io.railhead.rdma.RemoteBuffer;
+import io.railhead.rdma.RemoteWindows;
 
 /** A GET into the peer's memory, answered over its channel. */
 record ChannelGet(ChannelExchange exchange, S3Request request,
-        RemoteBuffer buffer) implements Destination {
+        RemoteWindows windows) implements Destination {
 
     @Override
     public ResponseSink requester() {
@@ -35,9 +35,9 @@ record ChannelGet(ChannelExchange exchange, S3Request request,
     @Override
     public void deliver(ObjectRead read, ReadPlan plan, CacheResult expected) {
         exchange.touch();
-        ReadPlan clipped = plan.clippedTo(buffer.length());
+        ReadPlan clipped = plan.clippedTo(windows.length());
         exchange.moves(clipped.length());
-        new RdmaGet(read, clipped, expected, buffer, new Told(exchange)).start();
+        new RdmaGet(read, clipped, expected, windows, new Told(exchange)).start();
     }
 
     private record Told(ChannelExchange exchange) implements RdmaGet.Client {

@@ -2,14 +2,16 @@ package io.railhead.gateway.channel;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.railhead.cache.CacheOnlyObjects;
 import io.railhead.gateway.object.cacheonly.CacheOnlyKeys;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.protocol.channel.Answer;
 import io.railhead.protocol.channel.HeldKeys;
+import io.railhead.protocol.channel.KeyUsage;
 import io.railhead.protocol.channel.Request;
-import io.railhead.protocol.channel.RequestOperation;
 import io.railhead.protocol.message.MessageException;
+import java.time.Duration;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
@@ -29,7 +31,7 @@ record ChannelKeys(CacheOnlyKeys objects) {
 
     /** Returns whether an answer may take longer than an event loop may be held. */
     static boolean isLong(Request request) {
-        return request.operation() == RequestOperation.DELETE_PREFIX
+        return !request.operation().hasKeyBlock()
                 || request.keys().count() > MAX_AT_ONCE;
     }
 
@@ -42,6 +44,9 @@ record ChannelKeys(CacheOnlyKeys objects) {
             case DELETE -> marked(request, this::remove);
             case DELETE_PREFIX -> Answer.ofKeys(request.id(),
                     objects.deletePrefix(request.key(), MAX_REMOVED), Map.of());
+            case LEASE -> lease(request);
+            case TOUCH -> marked(request, objects::touch);
+            case USAGE -> usage(request);
             case GET, HEAD, PUT, UPLOAD_PART -> throw new IllegalArgumentException(
                     "not of many keys: " + request.operation());
         };
@@ -56,6 +61,21 @@ record ChannelKeys(CacheOnlyKeys objects) {
         }
         return Answer.ofKeys(request.id(), marks.cardinality(),
                 Map.of(HeldKeys.HEADER, HeldKeys.format(marks, keys.length)));
+    }
+
+    private Answer lease(Request request) {
+        Duration time = Duration.ofMillis(request.partNumber());
+        if (time.compareTo(CacheOnlyObjects.MAX_LEASE) > 0) {
+            throw new S3Refusal(S3Error.INVALID_ARGUMENT, "A lease lasts at most "
+                    + CacheOnlyObjects.MAX_LEASE.toMillis() + " milliseconds: " + time.toMillis());
+        }
+        return marked(request, key -> objects.tryLease(key, time));
+    }
+
+    private Answer usage(Request request) {
+        CacheOnlyObjects.Usage usage = objects.usage(request.key());
+        return new KeyUsage(usage.objects(), usage.bytes(), usage.leasedBytes(),
+                usage.limitBytes()).answer(request.id());
     }
 
     /** Returns whether the object is gone; false if the caller may not delete it. */

@@ -28,6 +28,7 @@ import io.railhead.protocol.channel.RequestView;
 import io.railhead.protocol.message.EndReason;
 import io.railhead.protocol.token.TokenOperation;
 import io.railhead.rdma.RemoteBuffer;
+import io.railhead.rdma.RemoteWindows;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.channel.RequestChannel;
 import io.vertx.core.Context;
@@ -167,20 +168,42 @@ final class PeerRequests {
     }
 
     private void move(RequestView request, CachedRoute known) {
-        RemoteBuffer window;
+        RemoteWindows windows;
         try {
-            window = channel.session()
-                    .window(request.bufferKey(), request.offset(), request.window());
+            if (request.windowCount() == 0) {
+                RemoteBuffer window = channel.session()
+                        .window(request.bufferKey(), request.offset(), request.window());
+                if (isServedAsHit(request, known, window)) {
+                    return;
+                }
+                windows = RemoteWindows.of(window);
+            } else {
+                windows = windows(request);
+            }
         } catch (TransferException e) {
             refuse(request, RdmaErrors.of(e));
             return;
         }
-        boolean served = request.operation() == RequestOperation.GET
+        start(request, known, windows);
+    }
+
+    private boolean isServedAsHit(RequestView request, CachedRoute known, RemoteBuffer window) {
+        return request.operation() == RequestOperation.GET
                 && services.access().allows(requestSource, known.reading())
                 && channelHitHandler.tryServe(request, known, window, channel);
-        if (!served) {
-            start(request, known, window);
+    }
+
+    /** Returns a request's several windows, each checked to lie within its buffer. */
+    private RemoteWindows windows(RequestView request) {
+        RemoteWindows windows = new RemoteWindows(request.windows()
+                .stream()
+                .map(window -> channel.session()
+                        .window(window.bufferKey(), window.offset(), window.length()))
+                .toList());
+        if (request.operation() == RequestOperation.GET && windows.overlap()) {
+            throw new S3Refusal(S3Error.INVALID_ARGUMENT, "The windows of a GET overlap.");
         }
+        return windows;
     }
 
     /**
@@ -252,10 +275,10 @@ final class PeerRequests {
                 error.detail()));
     }
 
-    private void start(RequestView view, CachedRoute known, @Nullable RemoteBuffer window) {
+    private void start(RequestView view, CachedRoute known, @Nullable RemoteWindows windows) {
         Request request = view.toRequest();
-        ChannelExchange exchange = begin(request, window == null ? 0 : window.length());
-        exchange.execute(() -> serve(exchange, request, known, window));
+        ChannelExchange exchange = begin(request, windows == null ? 0 : windows.length());
+        exchange.execute(() -> serve(exchange, request, known, windows));
     }
 
     /** @param most the most bytes that the request moves */
@@ -284,24 +307,24 @@ final class PeerRequests {
 
     /** Serves the request on the event loop. */
     private void serve(ChannelExchange exchange, Request request, CachedRoute known,
-            @Nullable RemoteBuffer window) {
+            @Nullable RemoteWindows windows) {
         if (exchange.isOver()) {
             return;
         }
         switch (request.operation()) {
             case GET -> get(exchange,
                     allowed(known.request("GET", version(request), reading(request))),
-                    requireWindow(window));
+                    requireWindows(windows));
             case HEAD -> new ChannelHead(services.reads(), exchange,
                     allowed(known.request("HEAD", version(request), reading(request)))).start();
-            case EXISTS, PREFIX, DELETE, DELETE_PREFIX -> throw new IllegalStateException(
-                    "served at once: " + request.operation());
+            case EXISTS, PREFIX, DELETE, DELETE_PREFIX, LEASE, TOUCH, USAGE ->
+                throw new IllegalStateException("served at once: " + request.operation());
             case PUT -> put(exchange, allowed(known.request("PUT", Map.of(), writing(request))),
-                    TokenOperation.PUT, requireWindow(window));
+                    TokenOperation.PUT, requireWindows(windows));
             case UPLOAD_PART -> put(exchange, allowed(known.request("PUT",
                     Map.of("partNumber", Integer.toUnsignedString(request.partNumber()),
                             "uploadId", request.uploadId()),
-                    writing(request))), TokenOperation.PART, requireWindow(window));
+                    writing(request))), TokenOperation.PART, requireWindows(windows));
         }
     }
 
@@ -310,8 +333,8 @@ final class PeerRequests {
         return request;
     }
 
-    private void get(ChannelExchange exchange, S3Request request, RemoteBuffer window) {
-        ChannelGet destination = new ChannelGet(exchange, request, window);
+    private void get(ChannelExchange exchange, S3Request request, RemoteWindows windows) {
+        ChannelGet destination = new ChannelGet(exchange, request, windows);
         if (ReadRules.isCacheable(request)) {
             new ObjectRead(services.reads(), request, destination).start();
         } else {
@@ -320,18 +343,18 @@ final class PeerRequests {
     }
 
     private void put(ChannelExchange exchange, S3Request request, TokenOperation kind,
-            RemoteBuffer window) {
-        RdmaPut upload = new RdmaPut(services.reads(), exchange, request, kind, window,
-                new ChannelPut(exchange, window.length()));
+            RemoteWindows windows) {
+        RdmaPut upload = new RdmaPut(services.reads(), exchange, request, kind, windows,
+                new ChannelPut(exchange, windows.length()));
         upload.start();
         exchange.touch();
     }
 
-    private static RemoteBuffer requireWindow(@Nullable RemoteBuffer window) {
-        if (window == null) {
+    private static RemoteWindows requireWindows(@Nullable RemoteWindows windows) {
+        if (windows == null) {
             throw new IllegalStateException("only HEAD has no window");
         }
-        return window;
+        return windows;
     }
 
     private static Map<String, String> version(Request request) {

@@ -112,6 +112,15 @@ public final class StateCollector extends Collector {
                 "Objects that no store has.", (double) stats.objects()));
         families.add(new GaugeMetricFamily("railhead_cache_only_bytes",
                 "Memory of objects that no store has.", (double) stats.bytes()));
+        families.add(new GaugeMetricFamily("railhead_cache_only_leased_bytes",
+                "Memory of cache-only objects that are leased now.",
+                (double) stats.leasedBytes()));
+        CounterMetricFamily leases = new CounterMetricFamily("railhead_cache_only_leases",
+                "Leases of cache-only objects: `granted`, or `refused` beyond the tenant's share.",
+                List.of("outcome"));
+        leases.addMetric(List.of("granted"), (double) stats.leased());
+        leases.addMetric(List.of("refused"), (double) stats.leasesRefused());
+        families.add(leases);
         CounterMetricFamily puts = new CounterMetricFamily("railhead_cache_only_puts",
                 "Puts of cache-only objects: `stored`, or `refused` without room.",
                 List.of("outcome"));

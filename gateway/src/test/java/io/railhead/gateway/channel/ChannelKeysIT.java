@@ -9,6 +9,7 @@ import io.railhead.gateway.TestPeer;
 import io.railhead.protocol.channel.Answer;
 import io.railhead.protocol.channel.HeldKeys;
 import io.railhead.protocol.channel.KeyBlock;
+import io.railhead.protocol.channel.KeyUsage;
 import io.railhead.protocol.channel.Request;
 import io.railhead.protocol.channel.RequestOperation;
 import java.util.ArrayList;
@@ -231,6 +232,100 @@ class ChannelKeysIT {
         assertThat(stranger.ask(ask(RequestOperation.DELETE, "", "open/k")).status())
                 .isEqualTo(200);
         assertThat(exists(peer, "", "open/k")).containsExactly(true);
+    }
+
+    private static Request lease(int millis, String... keys) {
+        return Request.lease(0, "kv-a", "", KeyBlock.ofTexts(List.of(keys)), millis);
+    }
+
+    @Test
+    void leasedObjectsStayWhileOthersAreEvicted() {
+        hold("open/leased", "leased", "not");
+        assertThat(marks(peer.ask(lease(600_000, "leased", "never", "open/leased")), 3))
+                .containsExactly(true, false, true);
+        assertThat(marks(peer("OTHER", "other-secret").ask(lease(600_000, "leased")), 1))
+                .containsExactly(false);
+        assertThat(marks(peer("READER", "reader-secret").ask(lease(1000, "open/leased", "leased")),
+                2)).containsExactly(true, false);
+        byte[] large = random(BUFFER);
+        for (int i = 0; i < 20; i++) {
+            assertThat(put("large" + i, large, ONCE).status()).isEqualTo(200);
+        }
+        assertThat(exists(peer, "", "leased", "open/leased", "not", "large19"))
+                .containsExactly(true, true, false, true);
+        assertThat(gateway.metric("railhead_cache_only_leases_total{outcome=\"granted\",}"))
+                .isEqualTo(3);
+        assertThat(gateway.metric("railhead_cache_only_leased_bytes")).isEqualTo(8192);
+    }
+
+    @Test
+    void aTenantCannotLeaseAllOfItsRoom() {
+        byte[] large = random(BUFFER);
+        List<Boolean> leased = new ArrayList<>();
+        for (int i = 0; i < 12; i++) {
+            assertThat(put("large" + i, large, ONCE).status()).isEqualTo(200);
+            leased.addAll(marks(peer.ask(lease(600_000, "large" + i)), 1));
+        }
+        assertThat(leased).startsWith(true, true, true).endsWith(false, false, false);
+        int refused = (int) leased.stream().filter(granted -> !granted).count();
+        assertThat(gateway.metric("railhead_cache_only_leases_total{outcome=\"refused\",}"))
+                .isEqualTo(refused);
+        for (int i = 12; i < 40; i++) {
+            assertThat(put("large" + i, large, ONCE).status()).isEqualTo(200);
+        }
+        assertThat(exists(peer, "", "large0", "large1", "large2", "large11", "large39"))
+                .containsExactly(true, true, true, false, true);
+    }
+
+    @Test
+    void aLeaseBeyondTheLimitIsRefused() {
+        hold("k");
+        Answer answer = peer.ask(lease(600_001, "k"));
+        assertThat(answer.status()).isEqualTo(400);
+        assertThat(answer.code()).isEqualTo("InvalidArgument");
+        assertThat(answer.message()).contains("600000", "600001");
+    }
+
+    @Test
+    void aTouchedObjectOutlivesOthers() {
+        hold("open/used", "unused");
+        byte[] large = random(BUFFER);
+        for (int i = 0; i < 20; i++) {
+            assertThat(put("large" + i, large, ONCE).status()).isEqualTo(200);
+            assertThat(marks(peer.ask(ask(RequestOperation.TOUCH, "", "open/used", "never")), 2))
+                    .containsExactly(true, false);
+        }
+        assertThat(exists(peer, "", "open/used", "unused")).containsExactly(true, false);
+        assertThat(marks(peer("READER", "reader-secret")
+                .ask(ask(RequestOperation.TOUCH, "", "open/used", "large19")), 2))
+                .containsExactly(true, false);
+    }
+
+    @Test
+    void usageIsOfWhatTheCallerMayReadBelowThePrefix() {
+        hold("open/a", "open/b", "other");
+        assertThat(put("open/large", random(BUFFER), ONCE).status()).isEqualTo(200);
+        assertThat(marks(peer.ask(lease(600_000, "open/a", "other")), 2))
+                .containsExactly(true, true);
+        KeyUsage open = usage(peer, "open/");
+        assertThat(open.objects()).isEqualTo(3);
+        assertThat(open.bytes()).isEqualTo(BUFFER + 8192);
+        assertThat(open.leasedBytes()).isEqualTo(4096);
+        assertThat(open.limitBytes()).isBetween(64L << 20, 128L << 20);
+        KeyUsage all = usage(peer, "");
+        assertThat(all.objects()).isEqualTo(4);
+        assertThat(all.leasedBytes()).isEqualTo(8192);
+        assertThat(usage(peer("READER", "reader-secret"), "")).isEqualTo(open);
+        assertThat(usage(peer("OTHER", "other-secret"), ""))
+                .isEqualTo(new KeyUsage(0, 0, 0, open.limitBytes()));
+        assertThat(usage(peer, "none").objects()).isZero();
+    }
+
+    private static KeyUsage usage(TestPeer who, String prefix) {
+        Answer answer = who.ask(Request.ofKeys(0, RequestOperation.USAGE, "kv-a", prefix,
+                KeyBlock.NONE));
+        assertThat(answer.status()).as("%s", answer).isEqualTo(200);
+        return KeyUsage.of(answer);
     }
 
     @Test

@@ -56,7 +56,7 @@ final class VerbsRequestsTest {
                         Answer.described(request.id(), HIT, 0, "e", "", Map.of(),
                                 AnswerOrigin.HIT));
                 case PUT, UPLOAD_PART -> read(request, channel);
-                case EXISTS, PREFIX, DELETE, DELETE_PREFIX -> channel.answer(
+                case EXISTS, PREFIX, DELETE, DELETE_PREFIX, LEASE, TOUCH, USAGE -> channel.answer(
                         Answer.declined(request.id(), "unsupported"));
             }
         }

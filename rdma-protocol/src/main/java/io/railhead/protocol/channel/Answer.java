@@ -11,12 +11,11 @@ import java.util.Map;
  * @param status HTTP status; 0 for a decline, whose reason is in {@code code}: nothing was stored,
  *            and the peer may use HTTP
  * @param bytesMoved the bytes moved into or out of the peer's window
- * @param objectSize the object's bytes; of EXISTS, PREFIX, DELETE and DELETE_PREFIX a number of
- *            objects
+ * @param objectSize the object's bytes; of requests of many keys a number of objects
  * @param firstByte the offset in the object of the moved bytes
  * @param lastModifiedMillis since the epoch; 0 if unknown
  * @param code the S3 error code, or the reason of a decline
- * @param headers of HEAD, PUT, UPLOAD_PART, EXISTS and DELETE, names in lower case;
+ * @param headers of HEAD, PUT, UPLOAD_PART and requests of many keys, names in lower case;
  *            {@link #REQUEST_ID} unless the answer is a success
  * @param cut whether texts were left out because they did not fit into a message; set by decoding
  *            only
@@ -62,10 +61,11 @@ public record Answer(int id, int status, long bytesMoved, long objectSize, long 
     }
 
     /**
-     * Returns an answer to EXISTS, PREFIX, DELETE or DELETE_PREFIX.
+     * Returns an answer to a request of many keys.
      *
-     * @param count the keys held, those that lead, or the objects removed
-     * @param headers {@link HeldKeys#HEADER} for EXISTS and DELETE, else none
+     * @param count the keys held, those that lead, the objects removed, or those counted
+     * @param headers {@link HeldKeys#HEADER} where each key has a bit, those of {@link KeyUsage},
+     *            or none
      */
     public static Answer ofKeys(int id, long count, Map<String, String> headers) {
         return new Answer(id, 200, 0, count, 0, 0, "", "", "", "", headers, AnswerOrigin.NONE,

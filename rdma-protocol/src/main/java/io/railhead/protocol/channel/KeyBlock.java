@@ -9,7 +9,7 @@ import java.util.HexFormat;
 import java.util.List;
 
 /**
- * The keys of one EXISTS, PREFIX or DELETE, without the prefix that they share. Little-endian:
+ * The keys of one request that names many, without the prefix that they share. Little-endian:
  *
  * <pre>
  *    0     2          4

@@ -2,25 +2,29 @@ package io.railhead.protocol.channel;
 
 import static java.util.Objects.requireNonNull;
 
+import java.util.List;
 import java.util.Map;
 
 /**
  * One request. Absent texts are empty.
  *
  * @param id the peer's choice, unique among its outstanding requests
- * @param bufferKey of the registered buffer; 0 for requests that have no window
+ * @param bufferKey of the registered buffer; 0 for requests that have no window, or several
  * @param offset the window's offset in the buffer
- * @param window the bytes that may be written (GET) or are to be read (PUT, UPLOAD_PART)
- * @param partNumber from 1 for UPLOAD_PART, else 0
- * @param key not percent-encoded; of EXISTS, PREFIX, DELETE and DELETE_PREFIX the prefix of the
- *            keys, which may be empty
+ * @param window the bytes that may be written (GET) or are to be read (PUT, UPLOAD_PART), of all
+ *            windows together
+ * @param partNumber from 1 for UPLOAD_PART; of LEASE its milliseconds, from 1; else 0
+ * @param key not percent-encoded; of requests of many keys their prefix, which may be empty
  * @param headers of PUT and UPLOAD_PART: content-type, x-amz-meta-*, x-amz-checksum-*,
  *            if-none-match, ...; names in lower case
- * @param keys of EXISTS, PREFIX and DELETE
+ * @param windows of GET and PUT, filled or sent in this order; empty for the one window that buffer
+ *            key, offset and window say
+ * @param keys of EXISTS, PREFIX, DELETE, LEASE and TOUCH
  */
 public record Request(int id, RequestOperation operation, RequestRange range, int bufferKey,
         long offset, long window, int partNumber, String bucket, String key, String versionId,
-        String ifMatch, String uploadId, Map<String, String> headers, KeyBlock keys) {
+        String ifMatch, String uploadId, Map<String, String> headers, KeyBlock keys,
+        List<RequestWindow> windows) {
 
     public Request {
         requireNonNull(range, "range is null");
@@ -28,12 +32,23 @@ public record Request(int id, RequestOperation operation, RequestRange range, in
             throw new IllegalArgumentException("bucket and key must not be empty");
         }
         if (operation.hasKeyBlock() != (keys.length() > 0)) {
-            throw new IllegalArgumentException("keys must be there for EXISTS, PREFIX and DELETE");
+            throw new IllegalArgumentException(
+                    "keys must be there for many keys, but for DELETE_PREFIX and USAGE");
         }
         if (!HeaderLines.isValue(ifMatch)) {
             throw new IllegalArgumentException("If-Match must have no control characters");
         }
         headers = HeaderLines.requireValid(headers);
+        windows = List.copyOf(windows);
+        if (!windows.isEmpty() && (windows.size() > RequestWindow.MAX_WINDOWS || bufferKey != 0
+                || offset != 0 || window != total(windows) || !operation.mayHaveWindows())) {
+            throw new IllegalArgumentException("windows must be of GET or PUT, at most "
+                    + RequestWindow.MAX_WINDOWS + ", and their bytes the window");
+        }
+    }
+
+    private static long total(List<RequestWindow> windows) {
+        return windows.stream().mapToLong(RequestWindow::length).sum();
     }
 
     /** Makes a request of one object. */
@@ -41,7 +56,7 @@ public record Request(int id, RequestOperation operation, RequestRange range, in
             long offset, long window, int partNumber, String bucket, String key, String versionId,
             String ifMatch, String uploadId, Map<String, String> headers) {
         this(id, operation, range, bufferKey, offset, window, partNumber, bucket, key, versionId,
-                ifMatch, uploadId, headers, KeyBlock.NONE);
+                ifMatch, uploadId, headers, KeyBlock.NONE, List.of());
     }
 
     /** Returns a GET of the whole object, clipped to the window. */
@@ -49,6 +64,19 @@ public record Request(int id, RequestOperation operation, RequestRange range, in
             long window) {
         return new Request(id, RequestOperation.GET, RequestRange.ALL, bufferKey, offset, window, 0,
                 bucket, key, "", "", "", Map.of());
+    }
+
+    /** Returns a GET of the whole object into several windows, clipped to all of them. */
+    public static Request get(int id, String bucket, String key, List<RequestWindow> windows) {
+        return new Request(id, RequestOperation.GET, RequestRange.ALL, 0, 0, total(windows), 0,
+                bucket, key, "", "", "", Map.of(), KeyBlock.NONE, windows);
+    }
+
+    /** Returns a PUT of the bytes of several windows. */
+    public static Request put(int id, String bucket, String key, List<RequestWindow> windows,
+            Map<String, String> headers) {
+        return new Request(id, RequestOperation.PUT, RequestRange.ALL, 0, 0, total(windows), 0,
+                bucket, key, "", "", "", headers, KeyBlock.NONE, windows);
     }
 
     public static Request head(int id, String bucket, String key) {
@@ -63,23 +91,29 @@ public record Request(int id, RequestOperation operation, RequestRange range, in
     }
 
     /**
-     * Returns an EXISTS, PREFIX, DELETE or DELETE_PREFIX.
+     * Returns an EXISTS, PREFIX, DELETE, DELETE_PREFIX, TOUCH or USAGE.
      *
-     * @param keys {@link KeyBlock#NONE} for DELETE_PREFIX
+     * @param keys {@link KeyBlock#NONE} for DELETE_PREFIX and USAGE
      */
     public static Request ofKeys(int id, RequestOperation operation, String bucket, String prefix,
             KeyBlock keys) {
         return new Request(id, operation, RequestRange.ALL, 0, 0, 0, 0, bucket, prefix, "", "", "",
-                Map.of(), keys);
+                Map.of(), keys, List.of());
+    }
+
+    /** Returns a LEASE for so many milliseconds, at least 1. */
+    public static Request lease(int id, String bucket, String prefix, KeyBlock keys, int millis) {
+        return new Request(id, RequestOperation.LEASE, RequestRange.ALL, 0, 0, 0, millis, bucket,
+                prefix, "", "", "", Map.of(), keys, List.of());
     }
 
     public Request withId(int otherId) {
         return new Request(otherId, operation, range, bufferKey, offset, window, partNumber, bucket,
-                key, versionId, ifMatch, uploadId, headers, keys);
+                key, versionId, ifMatch, uploadId, headers, keys, windows);
     }
 
     public Request withRange(RequestRange otherRange) {
         return new Request(id, operation, otherRange, bufferKey, offset, window, partNumber, bucket,
-                key, versionId, ifMatch, uploadId, headers, keys);
+                key, versionId, ifMatch, uploadId, headers, keys, windows);
     }
 }

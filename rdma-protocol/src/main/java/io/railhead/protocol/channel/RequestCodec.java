@@ -21,6 +21,7 @@ import static io.railhead.protocol.channel.RequestLayout.TO_THE_END;
 import static io.railhead.protocol.channel.RequestLayout.UPLOAD_ID_BYTES;
 import static io.railhead.protocol.channel.RequestLayout.VERSION_ID_BYTES;
 import static io.railhead.protocol.channel.RequestLayout.WINDOW;
+import static io.railhead.protocol.channel.RequestLayout.WINDOWS;
 
 import java.nio.ByteBuffer;
 
@@ -54,7 +55,9 @@ public final class RequestCodec {
                 .putShort(at + IF_MATCH_BYTES, Records.put(out, request.ifMatch()))
                 .putShort(at + UPLOAD_ID_BYTES, Records.put(out, request.uploadId()))
                 .putShort(at + HEADERS_BYTES, putLast(request, headers, out))
-                .putInt(at + RESERVED, 0);
+                .putShort(at + WINDOWS, (short) request.windows().size())
+                .putShort(at + RESERVED, (short) 0);
+        request.windows().forEach(window -> put(window, out));
         putRange(request.range(), out, at);
         Records.pad(out, at + padded);
         return true;
@@ -69,7 +72,15 @@ public final class RequestCodec {
         return Records.padded(FIXED_BYTES + Text.encodedBytes(request.bucket())
                 + Text.encodedBytes(request.key()) + Text.encodedBytes(request.versionId())
                 + Text.encodedBytes(request.ifMatch()) + Text.encodedBytes(request.uploadId())
-                + Text.encodedBytes(headers) + request.keys().length());
+                + Text.encodedBytes(headers) + request.keys().length()
+                + request.windows().size() * RequestWindow.BYTES);
+    }
+
+    private static void put(RequestWindow window, ByteBuffer out) {
+        out.putInt(window.bufferKey())
+                .putInt(0)
+                .putLong(window.offset())
+                .putLong(window.length());
     }
 
     /** Appends the headers, or the keys in their place; returns their length. */

@@ -7,9 +7,10 @@ package io.railhead.protocol.channel;
  *    0      2  3     4          8          12          16        24        32          40         48
  *    |bytes |op|flags|request id|buffer key|part number|offset   |window   |range first|range last|
  *
- *   48      50   52       54        56         58       60        64
- *    |bucket|key |version |If-Match |upload id |headers |reserved | the texts, in this order, padded
- *            (bytes of each)                                        together to a multiple of 8
+ *   48      50   52       54        56         58       60      62        64
+ *    |bucket|key |version |If-Match |upload id |headers |windows|reserved | the texts, in this
+ *            (bytes of each)                             count              order, and the windows,
+ *                                                        padded together to a multiple of 8
  * </pre>
  */
 final class RequestLayout {
@@ -29,7 +30,9 @@ final class RequestLayout {
     static final int IF_MATCH_BYTES = 54;
     static final int UPLOAD_ID_BYTES = 56;
     static final int HEADERS_BYTES = 58;
-    static final int RESERVED = 60;
+    /** The number of windows behind the texts; 0 for the one window of the fixed fields. */
+    static final int WINDOWS = 60;
+    static final int RESERVED = 62;
     static final int FIXED_BYTES = 64;
 
     static final int FLAG_RANGE = 1;

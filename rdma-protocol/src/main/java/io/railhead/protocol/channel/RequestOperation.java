@@ -19,10 +19,17 @@ public enum RequestOperation {
     /** Removes many cache-only objects by their keys. */
     DELETE(7),
     /** Removes cache-only objects whose keys begin with a prefix. */
-    DELETE_PREFIX(8);
+    DELETE_PREFIX(8),
+    /** Keeps many cache-only objects from being evicted, for a time. */
+    LEASE(9),
+    /** Counts a use of many cache-only objects, so that others are evicted first. */
+    TOUCH(10),
+    /** Returns how much memory the cache-only objects below a prefix take. */
+    USAGE(11);
 
     private static final RequestOperation[] BY_CODE = {GET, HEAD, PUT, UPLOAD_PART, EXISTS, PREFIX,
-            DELETE, DELETE_PREFIX};
+            DELETE, DELETE_PREFIX, LEASE, TOUCH,
+            USAGE};
     /** The highest code, which a gateway tells its clients when a session opens. */
     public static final int HIGHEST_CODE = BY_CODE.length;
 
@@ -46,6 +53,11 @@ public enum RequestOperation {
         return this == GET || isWrite();
     }
 
+    /** Returns whether several windows may take the place of one. */
+    boolean mayHaveWindows() {
+        return this == GET || this == PUT;
+    }
+
     /** Returns whether the request names many objects by a prefix, and has no window. */
     public boolean isOfKeys() {
         return code >= EXISTS.code;
@@ -58,7 +70,12 @@ public enum RequestOperation {
 
     /** Returns whether a {@link KeyBlock} names the objects. */
     public boolean hasKeyBlock() {
-        return isOfKeys() && this != DELETE_PREFIX;
+        return isOfKeys() && this != DELETE_PREFIX && this != USAGE;
+    }
+
+    /** Returns whether the record says a number: a part's, or a lease's milliseconds. */
+    boolean hasNumber() {
+        return this == UPLOAD_PART || this == LEASE;
     }
 
     static @Nullable RequestOperation findByCode(int code) {

@@ -22,10 +22,13 @@ import static io.railhead.protocol.channel.RequestLayout.TO_THE_END;
 import static io.railhead.protocol.channel.RequestLayout.UPLOAD_ID_BYTES;
 import static io.railhead.protocol.channel.RequestLayout.VERSION_ID_BYTES;
 import static io.railhead.protocol.channel.RequestLayout.WINDOW;
+import static io.railhead.protocol.channel.RequestLayout.WINDOWS;
 
 import io.railhead.protocol.message.MessageException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -86,15 +89,16 @@ public final class RequestView {
         uploadIdAt = ifMatchAt + u16(IF_MATCH_BYTES);
         headersAt = uploadIdAt + u16(UPLOAD_ID_BYTES);
         end = headersAt + u16(HEADERS_BYTES);
-        if (end > recordEnd || recordEnd - end >= ALIGNMENT) {
-            throw new MessageException("a request's texts must fill it: they take " + (end - at)
-                    + " of " + (recordEnd - at) + " bytes");
+        int used = end + windowCount() * RequestWindow.BYTES;
+        if (used > recordEnd || recordEnd - used >= ALIGNMENT) {
+            throw new MessageException("a request's texts and windows must fill it: they take "
+                    + (used - at) + " of " + (recordEnd - at) + " bytes");
         }
     }
 
     private void requireZeros(int recordEnd) throws MessageException {
-        require(bytes.getInt(at + RESERVED) == 0, "reserved must be 0");
-        for (int i = end; i < recordEnd; i++) {
+        require(bytes.getShort(at + RESERVED) == 0, "reserved must be 0");
+        for (int i = end + windowCount() * RequestWindow.BYTES; i < recordEnd; i++) {
             require(bytes.get(i) == 0, "padding must be 0");
         }
     }
@@ -107,8 +111,8 @@ public final class RequestView {
         operation = found;
         requireRange();
         boolean isPart = operation == RequestOperation.UPLOAD_PART;
-        require(isPart ? partNumber() > 0 : partNumber() == 0,
-                "part number must be from 1 for UPLOAD_PART, and 0 for others");
+        require(operation.hasNumber() ? partNumber() > 0 : partNumber() == 0,
+                "part number must be from 1 for UPLOAD_PART and LEASE, and 0 for others");
         require(isPart == (headersAt > uploadIdAt),
                 "upload id must be there for UPLOAD_PART, and for no other");
         require(operation.isWrite() || operation.hasKeyBlock() || end == headersAt,
@@ -117,11 +121,32 @@ public final class RequestView {
                 "version id must be empty for PUT and UPLOAD_PART");
         require(operation.hasWindow() || (bufferKey() == 0 && offset() == 0 && window() == 0),
                 "buffer key, offset and window must be 0 without a window");
+        requireWindows();
         require(bucketBytes > 0 && (keyBytes > 0 || operation.isOfKeys()),
                 "bucket and key must not be empty");
         require(!operation.isOfKeys() || uploadIdAt == versionIdAt,
                 "version id and If-Match must be empty for many keys");
         require(!operation.hasKeyBlock() || end > headersAt, "the keys must be there");
+    }
+
+    private void requireWindows() throws MessageException {
+        int count = windowCount();
+        if (count == 0) {
+            return;
+        }
+        require(operation.mayHaveWindows() && count <= RequestWindow.MAX_WINDOWS,
+                "several windows must be of GET or PUT, and at most " + RequestWindow.MAX_WINDOWS);
+        require(bufferKey() == 0 && offset() == 0,
+                "buffer key and offset must be 0 with several windows");
+        long left = window();
+        for (int i = 0; i < count; i++) {
+            long length = bytes.getLong(windowAt(i) + RequestWindow.LENGTH);
+            require(bytes.getInt(windowAt(i) + RequestWindow.RESERVED) == 0, "reserved must be 0");
+            // Subtracted, since a sum may run over.
+            require(length >= 1 && length <= left, "the window must be the bytes of all windows");
+            left -= length;
+        }
+        require(left == 0, "the window must be the bytes of all windows");
     }
 
     private void requireRange() throws MessageException {
@@ -231,7 +256,30 @@ public final class RequestView {
         return bytes.getLong(at + WINDOW);
     }
 
-    /** Returns the part number of UPLOAD_PART, from 1; else 0. */
+    /** Returns the number of windows behind the texts; 0 if there is only the one above. */
+    public int windowCount() {
+        return u16(WINDOWS);
+    }
+
+    private int windowAt(int index) {
+        return end + index * RequestWindow.BYTES;
+    }
+
+    /** Returns the windows behind the texts; allocates. */
+    public List<RequestWindow> windows() {
+        if (windowCount() == 0) {
+            return List.of();
+        }
+        List<RequestWindow> windows = new ArrayList<>(windowCount());
+        for (int i = 0; i < windowCount(); i++) {
+            windows.add(new RequestWindow(bytes.getInt(windowAt(i)),
+                    bytes.getLong(windowAt(i) + RequestWindow.OFFSET),
+                    bytes.getLong(windowAt(i) + RequestWindow.LENGTH)));
+        }
+        return windows;
+    }
+
+    /** Returns the part number of UPLOAD_PART or the milliseconds of LEASE, from 1; else 0. */
     public int partNumber() {
         return bytes.getInt(at + PART_NUMBER);
     }
@@ -283,7 +331,7 @@ public final class RequestView {
         return headers;
     }
 
-    /** Returns the keys of EXISTS, PREFIX and DELETE, which outlive the message. */
+    /** Returns the keys of a request that names many, which outlive the message. */
     public KeyBlock keys() {
         return operation.hasKeyBlock()
                 ? KeyBlock.copy(bytes, headersAt, end - headersAt)
@@ -294,6 +342,6 @@ public final class RequestView {
     public Request toRequest() {
         return new Request(id(), operation(), range(), bufferKey(), offset(), window(),
                 partNumber(), bucket(), key(), versionId(), ifMatch(), uploadId(), headers(),
-                keys());
+                keys(), windows());
     }
 }

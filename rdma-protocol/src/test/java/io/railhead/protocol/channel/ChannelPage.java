@@ -27,6 +27,9 @@ record ChannelPage(String text) {
                     KeyBlock.ofHashes(4, HexFormat.of().parseHex("00ff10a001234567"))),
             Request.ofKeys(4, RequestOperation.DELETE, "kv-a", "",
                     KeyBlock.ofTexts(List.of("a", "b/c"))));
+    static final List<Request> WINDOWS = List.of(Request.get(5, "kv-a", "m@1",
+            List.of(new RequestWindow(0x11223344, 4096, 65536),
+                    new RequestWindow(0x11223344, 1 << 20, 65536))));
     static final List<Answer> ANSWERS = List.of(
             Answer.delivered(1, 206, 100, 1000, 0, 1_700_000_000_000L, "\"5d41\"", "",
                     AnswerOrigin.HIT),

@@ -96,6 +96,38 @@ class KeyBlockTest {
     }
 
     @Test
+    void aLeaseHasItsTimeAndOthersHaveNone() throws MessageException {
+        ByteBuffer message = ByteBuffer.allocate(200).order(LITTLE_ENDIAN);
+        Request lease = Request.lease(1, "b", "p", KeyBlock.ofTexts(List.of("a")), 30_000);
+        assertThat(RequestCodec.tryEncode(lease, message)).isTrue();
+        RequestView view = new RequestView();
+        assertThat(view.wrap(message, 0, message.position())).isEqualTo(message.position());
+        assertThat(view.toRequest()).isEqualTo(lease);
+        message.put(RequestLayout.OPERATION, (byte) RequestOperation.TOUCH.code());
+        assertMalformed(message);
+        message.put(RequestLayout.OPERATION, (byte) RequestOperation.LEASE.code())
+                .putInt(RequestLayout.PART_NUMBER, 0);
+        assertMalformed(message);
+        assertMalformed(message.putInt(RequestLayout.PART_NUMBER, -1));
+    }
+
+    private static void assertMalformed(ByteBuffer message) {
+        assertThatThrownBy(() -> new RequestView().wrap(message, 0, message.position()))
+                .isInstanceOf(MessageException.class)
+                .hasMessageContaining("part number must be from 1 for UPLOAD_PART and LEASE");
+    }
+
+    @Test
+    void aUsageComesBackFromItsAnswer() throws MessageException {
+        KeyUsage usage = new KeyUsage(3, 12_288, 4096, 1L << 40);
+        ByteBuffer message = ByteBuffer.allocate(400).order(LITTLE_ENDIAN);
+        assertThat(AnswerCodec.tryEncode(usage.answer(7), message)).isTrue();
+        assertThat(KeyUsage.of(AnswerCodec.decode(message.flip()))).isEqualTo(usage);
+        assertThatThrownBy(() -> KeyUsage.of(Answer.declined(7, "unsupported")))
+                .isInstanceOf(NumberFormatException.class);
+    }
+
+    @Test
     void heldKeysAreBits() {
         BitSet held = new BitSet();
         held.set(0);

@@ -39,6 +39,7 @@ class NativeChannelPageTest {
     void theRequestsAreAsTheyAreEncoded() throws IOException {
         assertEncoded("requests", ChannelPage.REQUESTS);
         assertEncoded("keys", ChannelPage.KEYS);
+        assertEncoded("windows", ChannelPage.WINDOWS);
     }
 
     private void assertEncoded(String block, List<Request> requests) throws IOException {
@@ -93,7 +94,7 @@ class NativeChannelPageTest {
             assertThat(page.text()).contains(operation.code() + " " + operation.name());
         }
         assertThat(RequestOperation.HIGHEST_CODE)
-                .isEqualTo(RequestOperation.DELETE_PREFIX.code());
+                .isEqualTo(RequestOperation.USAGE.code());
     }
 
     @Test

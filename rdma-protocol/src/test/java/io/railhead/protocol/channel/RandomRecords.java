@@ -19,8 +19,18 @@ final class RandomRecords {
     Request request() {
         RequestOperation operation = pick(RequestOperation.values());
         if (operation.isOfKeys()) {
+            if (operation == RequestOperation.LEASE) {
+                return Request.lease(random.nextInt(), text(1, 60), text(0, 100), keys(),
+                        1 + random.nextInt(Integer.MAX_VALUE));
+            }
             return Request.ofKeys(random.nextInt(), operation, text(1, 60), text(0, 100),
                     operation.hasKeyBlock() ? keys() : KeyBlock.NONE);
+        }
+        if (operation.mayHaveWindows() && random.nextInt(3) == 0) {
+            return operation == RequestOperation.PUT
+                    ? Request.put(random.nextInt(), text(1, 60), text(1, 300), windows(), headers())
+                    : Request.get(random.nextInt(), text(1, 60), text(1, 300), windows())
+                            .withRange(range());
         }
         boolean write = operation.isWrite();
         boolean head = operation == RequestOperation.HEAD;
@@ -30,6 +40,15 @@ final class RandomRecords {
                 head ? 0 : random.nextLong(), part ? 1 + random.nextInt(10_000) : 0, text(1, 60),
                 text(1, 300), write ? "" : text(0, 30), line(0, 30), part ? text(1, 90) : "",
                 write ? headers() : Map.of());
+    }
+
+    private List<RequestWindow> windows() {
+        List<RequestWindow> windows = new ArrayList<>();
+        for (int i = random.nextInt(RequestWindow.MAX_WINDOWS); i >= 0; i--) {
+            windows.add(new RequestWindow(random.nextInt(), random.nextLong(),
+                    1 + random.nextLong(1L << 40)));
+        }
+        return windows;
     }
 
     private KeyBlock keys() {

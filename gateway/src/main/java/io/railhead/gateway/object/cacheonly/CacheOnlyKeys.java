@@ -69,10 +69,18 @@ public final class CacheOnlyKeys {
 
     /**
      * Keeps an object from being evicted for room for so long, at most until its rule's
-     * {@code ttl}; false if there is none that the caller may read.
+     * {@code ttl}.
+     *
+     * @param time at most {@link CacheOnlyObjects#MAX_LEASE}
+     * @return false if there is none that the caller may read, or its tenant has leased too much
      */
-    public boolean keep(String key, Duration time) {
-        return mayRead(key) && objects.keep(id(key), time);
+    public boolean tryLease(String key, Duration time) {
+        return mayRead(key) && objects.tryLease(id(key), time);
+    }
+
+    /** Counts a read of an object; false if there is none that the caller may read. */
+    public boolean touch(String key) {
+        return mayRead(key) && objects.find(id(key)) != null;
     }
 
     /**
@@ -110,6 +118,14 @@ public final class CacheOnlyKeys {
         // One that another caller deletes first is gone, too, and counts.
         keys.forEach(key -> objects.delete(id(key)));
         return keys.size();
+    }
+
+    /**
+     * Returns what the objects take that the caller may read and whose keys begin with a prefix.
+     * Looks at every key of the prefix, so not for event loops.
+     */
+    public CacheOnlyObjects.Usage usage(String prefix) {
+        return objects.usage(asker.tenant(), namespace, bucket, prefix, this::mayRead);
     }
 
     private boolean mayDelete(String key) {

@@ -8,7 +8,7 @@ import io.railhead.gateway.delivery.RdmaDelivery.Written;
 import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.rdma.RdmaErrors;
 import io.railhead.gateway.s3.S3Refusal;
-import io.railhead.rdma.RemoteBuffer;
+import io.railhead.rdma.RemoteWindows;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
 import org.jspecify.annotations.Nullable;
@@ -22,7 +22,7 @@ public final class RdmaGet implements RdmaDelivery.Outcome {
     private final ReadContext scope;
     private final ReadPlan plan;
     private final CacheResult expected;
-    private final RemoteBuffer buffer;
+    private final RemoteWindows windows;
     private final Client client;
     private @Nullable RdmaDelivery delivery;
 
@@ -45,14 +45,14 @@ public final class RdmaGet implements RdmaDelivery.Outcome {
         void broken(S3Refusal error);
     }
 
-    /** @param plan clipped to the buffer's length */
-    public RdmaGet(ObjectRead read, ReadPlan plan, CacheResult expected, RemoteBuffer buffer,
+    /** @param plan clipped to the windows' bytes */
+    public RdmaGet(ObjectRead read, ReadPlan plan, CacheResult expected, RemoteWindows windows,
             Client client) {
         this.read = read;
         this.scope = read.scope();
         this.plan = plan;
         this.expected = expected;
-        this.buffer = buffer;
+        this.windows = windows;
         this.client = client;
     }
 
@@ -73,7 +73,7 @@ public final class RdmaGet implements RdmaDelivery.Outcome {
     private void transfer() {
         Transfer transfer;
         try {
-            transfer = scope.services().fabric().begin(buffer);
+            transfer = windows.begin(scope.services().fabric());
         } catch (TransferException e) {
             if (e.reason() == TransferException.Reason.UNAVAILABLE) {
                 client.declined("fabric");
@@ -95,7 +95,7 @@ public final class RdmaGet implements RdmaDelivery.Outcome {
             return;
         }
         CacheResult result = scope.settled(expected);
-        scope.count(plan, result, buffer.session().fabric());
+        scope.count(plan, result, windows.session().fabric());
         client.delivered(plan, result);
     }
 

@@ -17,6 +17,7 @@ import io.railhead.protocol.token.Dialect;
 import io.railhead.protocol.token.DialectReply;
 import io.railhead.protocol.token.TokenOperation;
 import io.railhead.rdma.RemoteBuffer;
+import io.railhead.rdma.RemoteWindows;
 import io.vertx.core.http.HttpServerResponse;
 import org.jspecify.annotations.Nullable;
 
@@ -36,7 +37,8 @@ public record TokenDestination(ReadServices services, HttpExchange exchange, S3R
     @Override
     public void deliver(ObjectRead read, ReadPlan plan, CacheResult expected) {
         exchange.moves(Math.min(buffer.length(), plan.length()));
-        new RdmaGet(read, plan.clippedTo(buffer.length()), expected, buffer, new Told(read))
+        new RdmaGet(read, plan.clippedTo(buffer.length()), expected,
+                RemoteWindows.of(buffer), new Told(read))
                 .start();
     }
 

@@ -16,6 +16,7 @@ import io.railhead.protocol.token.Dialect;
 import io.railhead.protocol.token.DialectReply;
 import io.railhead.protocol.token.TokenOperation;
 import io.railhead.rdma.RemoteBuffer;
+import io.railhead.rdma.RemoteWindows;
 import io.vertx.core.http.HttpServerResponse;
 
 /**
@@ -57,7 +58,7 @@ public final class PutObject implements Operation {
             Dialect dialect) {
         httpExchange.moves(buffer.length());
         S3Request ofObject = request.withHeaders(EmptyBodySums.strip(request.headers()));
-        new RdmaPut(services, httpExchange, ofObject, kind, buffer,
+        new RdmaPut(services, httpExchange, ofObject, kind, RemoteWindows.of(buffer),
                 new Told(services, httpExchange, buffer, dialect)).start();
     }
 

@@ -18,7 +18,7 @@ import io.railhead.gateway.s3.body.BodyReader;
 import io.railhead.gateway.s3.sigv4.Authentication;
 import io.railhead.gateway.s3.sigv4.PayloadSigning;
 import io.railhead.protocol.token.TokenOperation;
-import io.railhead.rdma.RemoteBuffer;
+import io.railhead.rdma.RemoteWindows;
 import io.railhead.rdma.Transfer;
 import io.railhead.rdma.TransferException;
 import java.nio.ByteBuffer;
@@ -37,11 +37,11 @@ public final class RdmaPut {
     private final ResponseSink responseSink;
     private final S3Request request;
     private final TokenOperation kind;
-    private final RemoteBuffer buffer;
+    private final RemoteWindows windows;
     private final Client client;
     private final BodyReader reader;
 
-    /** The receiver of the end: exactly one call, after the last access to the buffer. */
+    /** The receiver of the end: exactly one call, after the last access to the windows. */
     public interface Client {
 
         /** Reports success. The response's body has been discarded already. */
@@ -64,14 +64,14 @@ public final class RdmaPut {
      * @param kind PUT or PART
      */
     public RdmaPut(ReadServices services, ResponseSink responseSink, S3Request request,
-            TokenOperation kind, RemoteBuffer buffer, Client client) {
+            TokenOperation kind, RemoteWindows windows, Client client) {
         this.services = services;
         this.responseSink = responseSink;
         this.request = request;
         this.kind = kind;
-        this.buffer = buffer;
+        this.windows = windows;
         this.client = client;
-        this.reader = reader(request.authentication(), request.headers(), buffer.length());
+        this.reader = reader(request.authentication(), request.headers(), windows.length());
     }
 
     public void start() {
@@ -80,14 +80,14 @@ public final class RdmaPut {
         Headers headers = ForwardedHeaders.toBackend(request.headers());
         Transfer transfer;
         try {
-            transfer = services.fabric().begin(buffer);
+            transfer = windows.begin(services.fabric());
         } catch (TransferException e) {
             client.broken(RdmaErrors.of(e));
             return;
         }
         RdmaSource body = new RdmaSource(services.cache(), transfer, responseSink.executor(),
                 reader,
-                buffer.length());
+                windows.length());
         responseSink
                 .onClosed(() -> body.abort(new TransferException(TransferException.Reason.FENCED,
                         "the client went away or wants no answer")));
@@ -102,9 +102,9 @@ public final class RdmaPut {
         Writes.@Nullable Write write = beginWrite();
         WriteThroughUpload kept = new WriteThroughUpload(services, responseSink.executor(),
                 request);
-        Publisher<ByteBuffer> passing = write == null ? body : kept.tap(body, buffer.length());
+        Publisher<ByteBuffer> passing = write == null ? body : kept.tap(body, windows.length());
         BackendRequest forwarded = new BackendRequest("PUT", request.target(),
-                headers, Relay.stream(passing, reader, buffer.length()), request.caller(), null);
+                headers, Relay.stream(passing, reader, windows.length()), request.caller(), null);
         send(forwarded)
                 .whenComplete((answer, failure) -> transfer.fence()
                         .whenComplete((fenced, unfenced) -> responseSink.executor().execute(() -> {

@@ -15,6 +15,7 @@ import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.gateway.s3.body.EmptyBodySums;
 import io.railhead.protocol.message.EndReason;
 import io.railhead.rdma.RemoteBuffer;
+import io.railhead.rdma.RemoteWindows;
 import io.railhead.rdma.TransferException;
 import io.railhead.rdma.pairing.StagingArea;
 import io.vertx.core.http.HttpServerResponse;
@@ -63,7 +64,7 @@ final class HipobjReady {
         HipobjRead[] self = new HipobjRead[1];
         HipobjRead destination = new HipobjRead(admission, httpExchange, request,
                 (read, plan, expected) -> new RdmaGet(read, plan.clippedTo(window.length()),
-                        expected, window, new Told(window, self)).start());
+                        expected, RemoteWindows.of(window), new Told(window, self)).start());
         self[0] = destination;
         new ObjectRead(site.reads().withFabric(fabric), request, destination).start();
     }
@@ -130,7 +131,8 @@ final class HipobjReady {
                     } else {
                         new RdmaPut(site.reads().withFabric(fabric), httpExchange,
                                 request.withHeaders(EmptyBodySums.strip(request.headers())),
-                                session.target().kind(), staging.window(), new Stored(staging))
+                                session.target().kind(),
+                                RemoteWindows.of(staging.window()), new Stored(staging))
                                 .start();
                     }
                 }));

@@ -1,6 +1,7 @@
 package io.railhead.gateway.rdma.session;
 
 import io.railhead.protocol.channel.RequestOperation;
+import io.railhead.protocol.channel.RequestWindow;
 import io.railhead.protocol.message.SessionLimits;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.Health;
@@ -65,6 +66,7 @@ public record FabricAddress(Fabric fabric, Reach reach, SessionLimits limits) {
                 .put("max_buffers", limits.maxBuffers())
                 .put("keep_alive_millis", limits.keepAliveMillis())
                 .put("version", VERSION)
-                .put("max_operation", RequestOperation.HIGHEST_CODE);
+                .put("max_operation", RequestOperation.HIGHEST_CODE)
+                .put("max_windows", RequestWindow.MAX_WINDOWS);
     }
 }
