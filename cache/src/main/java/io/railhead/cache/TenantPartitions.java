@@ -11,8 +11,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The cached pages in partitions: one for each tenant that has a rule, one for all others. Their
- * maxima add up to the cacheable memory. A partition that needs more takes unused memory of another
+ * The cached pages in partitions: one for each tenant that has a rule, one for all others, and one
+ * for guests, which are pages that other gateways keep as their own. Their maxima add up to the cacheable memory. A partition that needs more takes unused memory of another
  * first. Then it takes from the one furthest above its floor, until both are equally far above.
  * Beyond that, and beyond its quota, its own coldest pages are evicted.
  *
@@ -24,6 +24,8 @@ final class TenantPartitions {
 
     private final TenantPartition rest;
     private final Map<String, TenantPartition> byTenant = new LinkedHashMap<>();
+    /** Null if no gateway shares pages with this one. */
+    private final @Nullable TenantPartition guests;
     private final TenantPartition[] all;
     private final long stepBytes;
     /** The partition in which an object's pages were found; a race only costs a further lookup. */
@@ -36,6 +38,12 @@ final class TenantPartitions {
      */
     TenantPartitions(Map<String, TenantQuota> rules, long stepBytes,
             EvictionCounts evictionCounts, @Nullable LowerTier lower) {
+        this(rules, 0, stepBytes, evictionCounts, lower);
+    }
+
+    /** @param guestBytes the most bytes of guests; 0 if there are none */
+    TenantPartitions(Map<String, TenantQuota> rules, long guestBytes, long stepBytes,
+            EvictionCounts evictionCounts, @Nullable LowerTier lower) {
         if (rules.size() >= Byte.MAX_VALUE) {
             throw new IllegalArgumentException("too many tenants' rules: " + rules.size());
         }
@@ -47,11 +55,22 @@ final class TenantPartitions {
                         new TenantPartition(rule, evictionCounts, lower)));
         List<TenantPartition> shares = new ArrayList<>(List.of(rest));
         shares.addAll(byTenant.values());
+        this.guests = guestBytes == 0
+                ? null
+                : new TenantPartition(new TenantQuota(guestBytes, 0), evictionCounts, lower);
+        if (guests != null) {
+            shares.add(guests);
+        }
         this.all = shares.toArray(TenantPartition[]::new);
     }
 
     TenantPartition of(String tenant) {
         return byTenant.getOrDefault(tenant, rest);
+    }
+
+    /** Returns the partition that a page goes to. */
+    TenantPartition of(String tenant, Page page) {
+        return guests != null && page.isGuest() ? guests : of(tenant);
     }
 
     TenantPartition[] all() {
