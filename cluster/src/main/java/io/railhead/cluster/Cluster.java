@@ -313,6 +313,11 @@ public final class Cluster implements AutoCloseable {
         return found;
     }
 
+    /** Returns whether some member of the view answers fills there. Takes no lock. */
+    public boolean isThere(ClusterConfig.Address fills) {
+        return sharers.isThere(fills);
+    }
+
     /**
      * Returns where the owner of a run answers fills; null if this gateway owns it, or shares
      * nothing of the backend out. Takes no lock.

@@ -93,6 +93,16 @@ final class Sharers {
         return found == null ? null : found.fills();
     }
 
+    /** Returns whether some member answers there now. */
+    boolean isThere(ClusterConfig.Address fills) {
+        for (Sharer each : all) {
+            if (fills.equals(each.fills())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /**
      * Returns where the owner of a run answers; null if this gateway owns it, or shares nothing of
      * the backend out.

@@ -5,6 +5,7 @@ import io.railhead.cluster.ClusterConfig;
 import io.railhead.cluster.JGroupsLink;
 import io.railhead.cluster.Link;
 import io.railhead.cluster.MemberKeys;
+import io.railhead.cluster.Ownership;
 import io.railhead.gateway.cluster.ClusterPeers;
 import io.railhead.gateway.config.FileWatch;
 import io.railhead.gateway.config.GatewayConfig;
@@ -31,9 +32,6 @@ final class ClusterOpening {
      * write waits for it.
      */
     static final Duration LEASE = Duration.ofSeconds(2);
-    /** The version of the rule by which members share objects out: there is none yet. */
-    private static final String PLACEMENT = "0";
-
     private final GatewayConfig config;
     private final GatewayConfig.Cluster cluster;
     private final Environment environment;
@@ -56,13 +54,18 @@ final class ClusterOpening {
      */
     ClusterPeers open(Consumer<FileWatch> closed) {
         ClusterConfig member = new ClusterConfig(cluster.name(), config.gateway().name(),
-                here(cluster.listen()), discovery(), LEASE, facts());
+                here("cluster.listen", cluster.listen()), discovery(), LEASE, facts(), fills());
         Link link = environment.links().apply(new JGroupsLink(member, keys(closed)));
         return new ClusterPeers(new Cluster(member, link, environment.nanoClock()));
     }
 
+    private ClusterConfig.@Nullable Address fills() {
+        ListenAddress fills = cluster.fills();
+        return fills == null ? null : here("cluster.fills", fills);
+    }
+
     /** Returns the one address that others connect to; any stands for that of this host's name. */
-    private static ClusterConfig.Address here(ListenAddress listen) {
+    private static ClusterConfig.Address here(String key, ListenAddress listen) {
         if (!listen.isAny()) {
             return address(listen);
         }
@@ -74,7 +77,7 @@ final class ClusterOpening {
         } catch (UnknownHostException e) {
             LOG.debug("no address of this host's name", e);
         }
-        throw new IllegalArgumentException("cluster.listen: " + listen + " stands for the address"
+        throw new IllegalArgumentException(key + ": " + listen + " stands for the address"
                 + " of this host's name, and there is none that others could connect to; write"
                 + " the address");
     }
@@ -96,9 +99,9 @@ final class ClusterOpening {
         Map<String, String> facts = new TreeMap<>();
         facts.put("cache.page", config.cache().page().toString());
         facts.put("cache.run", config.cache().run().toString());
-        facts.put("placement", PLACEMENT);
+        facts.put("placement", Ownership.VERSION);
         config.backends()
-                .forEach((name, store) -> facts.put("backends." + name,
+                .forEach((name, store) -> facts.put(ClusterConfig.BACKEND_FACT + name,
                         DiskOpening.identity(store.backend())));
         return facts;
     }
