@@ -12,9 +12,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The cached pages in partitions: one for each tenant that has a rule, one for all others, and one
- * for guests, which are pages that other gateways keep as their own. Their maxima add up to the cacheable memory. A partition that needs more takes unused memory of another
- * first. Then it takes from the one furthest above its floor, until both are equally far above.
- * Beyond that, and beyond its quota, its own coldest pages are evicted.
+ * for guests, which are pages that other gateways keep as their own. Their maxima add up to the
+ * cacheable memory. A partition that needs more takes unused memory of another first. Then it takes
+ * from the one furthest above its floor, until both are equally far above. Beyond that, and beyond
+ * its quota, its own coldest pages are evicted.
  *
  * <p> Reads take no lock: a page is searched where pages of the same object were found last. A put
  * takes one lock briefly, and none if there is a single partition.

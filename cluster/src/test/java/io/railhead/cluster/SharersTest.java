@@ -20,7 +20,8 @@ class SharersTest {
     private final Sharers sharers = sharers(new ClusterConfig.Address("10.0.0.1", 7801));
 
     private static Sharers sharers(ClusterConfig.@Nullable Address fills) {
-        return new Sharers(new ClusterConfig("test", "a", new ClusterConfig.Address("10.0.0.1", 7800),
+        return new Sharers(new ClusterConfig("test", "a",
+                new ClusterConfig.Address("10.0.0.1", 7800),
                 new ClusterConfig.Discovery.Fixed(List.of()), Duration.ofSeconds(2),
                 Map.of("cache.run", "8MiB", "backends.store", "x", "backends.other", "y"), fills));
     }

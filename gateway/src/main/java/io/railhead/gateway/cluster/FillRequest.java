@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * One gateway's question to another for bytes of one version, within one run. As JSON it is the
  * body of a POST.
  *
- * <p> The answer is chunked. Each page opens with its length and its CRC32C as the owner has it, big
- * endian. A length of 0 says that no more comes, so the store must be asked:
+ * <p> The answer is chunked. Each page opens with its length and its CRC32C as the owner has it,
+ * big endian. A length of 0 says that no more comes, so the store must be asked:
  *
  * <pre>
  *   +--------+--------+--------------+--------+--------+-----

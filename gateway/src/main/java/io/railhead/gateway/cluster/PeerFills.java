@@ -35,8 +35,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PeerFills implements Owners, AutoCloseable {
     /**
-     * The time in which an owner that is still seen sends any more of it: the store may be slow, and
-     * fetches wait for their turn.
+     * The time in which an owner that is still seen sends any more of it: the store may be slow,
+     * and fetches wait for their turn.
      */
     static final long STALL_MILLIS = 30_000;
     private static final int UPDATE_SECONDS = 30;

@@ -27,7 +27,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class FillPortIT {
     private static final int RUN = 512 << 10;
     private static final byte[] OBJECT = random(1, 4 * RUN);
-    private static final String REFUSED = "railhead_cluster_peer_answers_total{result=\"refused\",}";
+    private static final String REFUSED = "railhead_cluster_peer_answers_total"
+            + "{result=\"refused\",}";
     private static ThreeGateways three;
 
     @BeforeAll
