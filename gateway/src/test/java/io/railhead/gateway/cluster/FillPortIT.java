@@ -115,9 +115,9 @@ class FillPortIT {
     @Test
     void anAskerThatGoesAwayLeavesNothingLeased() throws Exception {
         byte[] question = question("k", OBJECT, 2L * RUN).encode().getBytes(UTF_8);
-        String[] address = three.fills(0).split(":");
+        URI address = URI.create("http://" + three.fills(0));
         for (int i = 0; i < 5; i++) {
-            try (Socket socket = new Socket(address[0], Integer.parseInt(address[1]))) {
+            try (Socket socket = new Socket(address.getHost(), address.getPort())) {
                 socket.getOutputStream().write(("POST " + FillPort.PATH + " HTTP/1.1\r\nHost: x\r\n"
                         + "Content-Length: " + question.length + "\r\n\r\n").getBytes(UTF_8));
                 socket.getOutputStream().write(question);
