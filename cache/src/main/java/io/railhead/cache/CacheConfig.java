@@ -14,14 +14,23 @@ import java.util.Map;
  * @param readAhead the limits of read-ahead
  * @param tenants the tenants that have a quota or a floor
  * @param verification how cached bytes are verified
+ * @param guestBytes the most bytes of pages that other gateways keep as their own; 0 if none do
  */
 public record CacheConfig(long windowBytes, long runBytes, Duration shortageWait,
         long metadataEntries, double pinRatio, ReadAhead.Limits readAhead,
-        Map<String, TenantQuota> tenants, Verification verification) {
+        Map<String, TenantQuota> tenants, Verification verification, long guestBytes) {
 
     public static final CacheConfig DEFAULT = new CacheConfig(16L << 20, 8L << 20,
             Duration.ofMillis(100), 1_000_000, 0.5,
             new ReadAhead.Limits(64L << 20, 256L << 20));
+
+    /** A configuration without guests. */
+    public CacheConfig(long windowBytes, long runBytes, Duration shortageWait,
+            long metadataEntries, double pinRatio, ReadAhead.Limits readAhead,
+            Map<String, TenantQuota> tenants, Verification verification) {
+        this(windowBytes, runBytes, shortageWait, metadataEntries, pinRatio, readAhead, tenants,
+                verification, 0);
+    }
 
     /** A configuration without rules for tenants, and without verification. */
     public CacheConfig(long windowBytes, long runBytes, Duration shortageWait,
@@ -43,6 +52,9 @@ public record CacheConfig(long windowBytes, long runBytes, Duration shortageWait
         }
         if (metadataEntries <= 0) {
             throw new IllegalArgumentException("metadataEntries must be > 0: " + metadataEntries);
+        }
+        if (guestBytes < 0) {
+            throw new IllegalArgumentException("guestBytes must be >= 0: " + guestBytes);
         }
     }
 

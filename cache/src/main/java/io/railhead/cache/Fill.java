@@ -81,6 +81,14 @@ final class Fill implements PageSource.Sink {
     }
 
     @Override
+    public void guest() {
+        Page page = ended ? null : parts.get(at).page();
+        if (page != null) {
+            page.asGuest();
+        }
+    }
+
+    @Override
     public void renew() {
         if (ended) {
             return;

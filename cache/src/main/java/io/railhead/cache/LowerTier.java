@@ -93,7 +93,7 @@ final class LowerTier {
 
     private @Nullable Evicted evicted(PageKey key, Page page, Epochs epochs) {
         VersionName name = name(key.version());
-        return name == null || page.isUnread()
+        return name == null || page.isUnread() || page.isGuest()
                 ? null
                 : new Evicted(key, page, name, epochs, this);
     }

@@ -61,6 +61,8 @@ public final class ObjectCache implements AutoCloseable {
     private final PageIndex index;
     final FillTable table;
     private final Cache<ObjectId, ObjectMetadata> objects;
+    /** Versions that other gateways have read here, some of which no metadata here knows. */
+    private final Cache<ObjectId, ObjectVersion> readByPeers;
     private final ConcurrentMap<ObjectId, DiscoveryFlight> flights = new ConcurrentHashMap<>();
     private final ScheduledThreadPoolExecutor timer;
     private final ExecutorService sweeper;
@@ -131,6 +133,10 @@ public final class ObjectCache implements AutoCloseable {
         this.sweeper = oneThread("sweeper");
         this.index = new PageIndex(memory, config, pins, lower, nanoClock, sweeper);
         this.objects = Caffeine.newBuilder()
+                .executor(Runnable::run)
+                .maximumSize(config.metadataEntries())
+                .build();
+        this.readByPeers = Caffeine.newBuilder()
                 .executor(Runnable::run)
                 .maximumSize(config.metadataEntries())
                 .build();
@@ -343,6 +349,10 @@ public final class ObjectCache implements AutoCloseable {
         if (held != null) {
             removeAll(held.version(), cause);
         }
+        ObjectVersion read = readByPeers.asMap().remove(id);
+        if (read != null && (held == null || !read.equals(held.version()))) {
+            removeAll(read, cause);
+        }
         return held != null;
     }
 
@@ -549,6 +559,25 @@ public final class ObjectCache implements AutoCloseable {
     }
 
     /**
+     * Returns a reader for another gateway, which has proved that the version is current and may be
+     * read. A later change of the object evicts its pages here, though no metadata here may know
+     * them.
+     */
+    public RangeReader readForPeer(ReadRequest request, PageSource source, Executor executor,
+            RangeReader.Sink sink) {
+        ObjectVersion version = request.version();
+        namespaces.add(version.object().namespace());
+        ObjectVersion before = readByPeers.asMap().put(version.object(), version);
+        if (before != null && !before.equals(version)) {
+            ObjectMetadata known = objects.policy().getIfPresentQuietly(version.object());
+            if (known == null || !known.version().equals(before)) {
+                removeAll(before, EvictionCause.INVALIDATED);
+            }
+        }
+        return read(request, source, executor, sink);
+    }
+
+    /**
      * Returns memory of the reserve for a fabric to place an upload's bytes in, at most one page.
      * Null if the reserve is full: then decline.
      */
@@ -591,6 +620,7 @@ public final class ObjectCache implements AutoCloseable {
         lowerSweeper.shutdownNow();
         scrubber.close();
         objects.invalidateAll();
+        readByPeers.invalidateAll();
         index.clear();
     }
 }

@@ -64,8 +64,8 @@ final class PageIndex {
         this.runBytes = config.runBytes();
         this.pins = pins;
         this.verifying = config.verification().beforeReads();
-        this.tenantPartitions = new TenantPartitions(config.tenants(), runBytes, evictionCounts,
-                lower);
+        this.tenantPartitions = new TenantPartitions(config.tenants(), config.guestBytes(),
+                runBytes, evictionCounts, lower);
         this.cacheOnly = new CacheOnlyObjects(tenantPartitions, evictionCounts, nanoClock,
                 config.metadataEntries(), comparing);
         tenantPartitions.ownedBy(cacheOnly);
@@ -232,7 +232,7 @@ final class PageIndex {
     /** @param tenant the tenant that the page was fetched for */
     void put(PageKey key, Page ownedPage, String tenant) {
         ownedPage.fetchedFor(tenant);
-        TenantPartition tenantPartition = tenantPartitions.of(tenant);
+        TenantPartition tenantPartition = tenantPartitions.of(tenant, ownedPage);
         List<Selection> seen = pins.selections();
         if (seen.isEmpty() || !tryPin(key, ownedPage, tenantPartition)) {
             tenantPartitions.put(tenantPartition, key, ownedPage);

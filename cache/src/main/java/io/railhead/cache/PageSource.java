@@ -59,6 +59,14 @@ public interface PageSource {
         }
 
         /**
+         * Notes that the next page is another gateway's own, before it is placed: this cache keeps
+         * it among its guests.
+         */
+        default void guest() {
+            // A sink that keeps nothing has no guests.
+        }
+
+        /**
          * Gives up the memory that was lent, and that is still written into. The next bytes go into
          * other memory; without any the fill fails.
          */

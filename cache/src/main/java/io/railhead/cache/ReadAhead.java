@@ -238,6 +238,11 @@ public final class ReadAhead {
         }
 
         @Override
+        public void guest() {
+            sink.guest();
+        }
+
+        @Override
         public void renew() {
             sink.renew();
         }

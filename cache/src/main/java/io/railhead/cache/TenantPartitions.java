@@ -10,10 +10,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The cached pages in partitions: one for each tenant that has a rule, one for all others. Their
- * maxima add up to the cacheable memory. A partition that needs more takes unused memory of another
- * first. Then it takes from the one furthest above its floor, until both are equally far above.
- * Beyond that, and beyond its quota, its own coldest pages are evicted.
+ * The cached pages in partitions: one for each tenant that has a rule, one for all others, and one
+ * for guests, which are pages that other gateways keep as their own. Their maxima add up to the
+ * cacheable memory. A partition that needs more takes unused memory of another first. Then it takes
+ * from the one furthest above its floor, until both are equally far above. Beyond that, and beyond
+ * its quota, its own coldest pages are evicted.
  *
  * <p> Reads take no lock: a page is searched where pages of the same object were found last. A put
  * takes one lock briefly, and none if there is a single partition.
@@ -25,6 +26,8 @@ final class TenantPartitions {
 
     private final TenantPartition rest;
     private final Map<String, TenantPartition> byTenant = new LinkedHashMap<>();
+    /** Null if no gateway shares pages with this one. */
+    private final @Nullable TenantPartition guests;
     private final TenantPartition[] all;
     private final long stepBytes;
     /** The partition in which an object's pages were found; a race only costs a further lookup. */
@@ -37,6 +40,12 @@ final class TenantPartitions {
      */
     TenantPartitions(Map<String, TenantQuota> rules, long stepBytes,
             EvictionCounts evictionCounts, @Nullable LowerTier lower) {
+        this(rules, 0, stepBytes, evictionCounts, lower);
+    }
+
+    /** @param guestBytes the most bytes of guests; 0 if there are none */
+    TenantPartitions(Map<String, TenantQuota> rules, long guestBytes, long stepBytes,
+            EvictionCounts evictionCounts, @Nullable LowerTier lower) {
         if (rules.size() >= Byte.MAX_VALUE) {
             throw new IllegalArgumentException("too many tenants' rules: " + rules.size());
         }
@@ -48,11 +57,22 @@ final class TenantPartitions {
                         new TenantPartition(rule, evictionCounts, lower)));
         List<TenantPartition> shares = new ArrayList<>(List.of(rest));
         shares.addAll(byTenant.values());
+        this.guests = guestBytes == 0
+                ? null
+                : new TenantPartition(new TenantQuota(guestBytes, 0), evictionCounts, lower);
+        if (guests != null) {
+            shares.add(guests);
+        }
         this.all = shares.toArray(TenantPartition[]::new);
     }
 
     TenantPartition of(String tenant) {
         return byTenant.getOrDefault(tenant, rest);
+    }
+
+    /** Returns the partition that a page goes to. */
+    TenantPartition of(String tenant, Page page) {
+        return guests != null && page.isGuest() ? guests : of(tenant);
     }
 
     TenantPartition[] all() {

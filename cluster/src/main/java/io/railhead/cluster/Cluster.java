@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
@@ -18,6 +19,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,6 +45,8 @@ public final class Cluster implements AutoCloseable {
     private static final CompletionStage<Boolean> DONE = CompletableFuture.completedStage(true);
     /** The key of an introduction that has the member's own address; no fact has it. */
     private static final String ADDRESS = "cluster.listen";
+    /** The key of an introduction that says where the member answers fills, if it does. */
+    private static final String FILLS = "cluster.fills";
     /** The time in which a store that was not heard may still perform a write. */
     private static final Duration STORE_DOUBT = Duration.ofMinutes(1);
     /** Ticks of one lease: a wait ends at most one of them late. */
@@ -55,6 +59,7 @@ public final class Cluster implements AutoCloseable {
     private final ServingLease lease;
     private final Outbox outbox;
     private final Completeness completeness;
+    private final Sharers sharers;
     private final Frame introduction;
     private final Map<String, List<String>> differing = new ConcurrentHashMap<>();
     private final AtomicLong applied = new AtomicLong();
@@ -82,6 +87,7 @@ public final class Cluster implements AutoCloseable {
         this.lease = new ServingLease(config.lease(), nanoClock);
         this.outbox = new Outbox(config.lease(), nanoClock);
         this.completeness = new Completeness(config, nanoClock);
+        this.sharers = new Sharers(config);
         this.introduction = introduction(config);
         this.tickedAtNanos = nanoClock.getAsLong();
         this.timer = new ScheduledThreadPoolExecutor(1, thread("timer"));
@@ -190,6 +196,7 @@ public final class Cluster implements AutoCloseable {
         completeness.membersAre(now);
         outbox.membersAre(now);
         lease.membersAre(now);
+        sharers.membersAre(now);
         restartLater();
         differing.keySet().retainAll(now.others().stream().map(Member::id).toList());
         LOG.info("cluster {}: {} member(s), with {}", config.cluster(), now.others().size() + 1,
@@ -208,6 +215,10 @@ public final class Cluster implements AutoCloseable {
     private static Frame introduction(ClusterConfig config) {
         Map<String, String> introduction = new TreeMap<>(config.facts());
         introduction.put(ADDRESS, Completeness.numeric(config.listen()));
+        ClusterConfig.Address fills = config.fills();
+        if (fills != null) {
+            introduction.put(FILLS, fills.toString());
+        }
         return new Frame.Introduction(introduction);
     }
 
@@ -271,29 +282,51 @@ public final class Cluster implements AutoCloseable {
                 if (address != null) {
                     completeness.introduced(from, address);
                 }
-                compare(from, facts);
+                String fills = facts.remove(FILLS);
+                sharers.introduced(from,
+                        fills == null ? null : ClusterConfig.Address.of(fills),
+                        compare(from, facts));
             }
             case Frame.Farewell() -> {
                 completeness.saidFarewell(from);
+                sharers.saidFarewell(from);
                 outbox.saidFarewell(from);
             }
         }
     }
 
-    private void compare(Member from, Map<String, String> facts) {
+    /** Returns the keys of facts that are not as here. */
+    private List<String> compare(Member from, Map<String, String> facts) {
         TreeSet<String> keys = new TreeSet<>(facts.keySet());
         keys.addAll(config.facts().keySet());
         keys.removeIf(key -> String.valueOf(facts.get(key))
                 .equals(String.valueOf(config.facts().get(key))));
         List<String> found = List.copyOf(keys);
         if (found.equals(differing.put(from.id(), found))) {
-            return;
+            return found;
         }
         for (String key : found) {
             LOG.warn("cluster {}: {} has {}: {}, and here it is {}", config.cluster(), from.name(),
                     key, facts.getOrDefault(key, "absent"),
                     config.facts().getOrDefault(key, "absent"));
         }
+        return found;
+    }
+
+    /** Returns whether some member of the view answers fills there. Takes no lock. */
+    public boolean isThere(ClusterConfig.Address fills) {
+        return sharers.isThere(fills);
+    }
+
+    /**
+     * Returns where the owner of a run answers fills; null if this gateway owns it, or shares
+     * nothing of the backend out. Takes no lock.
+     *
+     * @param index the run's offset in the object, in runs
+     */
+    public ClusterConfig.@Nullable Address ownerOf(String backend, String bucket, String key,
+            long index) {
+        return sharers.ownerOf(backend, bucket, key, index);
     }
 
     private void send(Member to, Frame frame) {
@@ -315,7 +348,8 @@ public final class Cluster implements AutoCloseable {
         List<ClusterState.Peer> peers = new ArrayList<>();
         for (Member each : now.others()) {
             peers.add(new ClusterState.Peer(each, lease.silence(each),
-                    differing.getOrDefault(each.id(), List.of())));
+                    differing.getOrDefault(each.id(), List.of()),
+                    Objects.toString(sharers.fillsOf(each), "")));
         }
         return new ClusterState(now.id(), isHeld(), peers, outbox.casts(), outbox.unheard(),
                 applied.get(), lease.gaps(), views.get(), refusedFrames.get());

@@ -28,8 +28,10 @@ public record ClusterState(String view, boolean isLeaseHeld, List<Peer> peers, l
      *
      * @param silence how old its last answer is; null if it has given none under this view
      * @param differing the keys of facts that are not as here
+     * @param fills where it answers fills; "" if it shares nothing out
      */
-    public record Peer(Member member, @Nullable Duration silence, List<String> differing) {
+    public record Peer(Member member, @Nullable Duration silence, List<String> differing,
+            String fills) {
         public Peer {
             differing = List.copyOf(differing);
         }

@@ -5,6 +5,7 @@ import io.railhead.cluster.ClusterConfig;
 import io.railhead.cluster.JGroupsLink;
 import io.railhead.cluster.Link;
 import io.railhead.cluster.MemberKeys;
+import io.railhead.cluster.Ownership;
 import io.railhead.gateway.cluster.ClusterPeers;
 import io.railhead.gateway.config.FileWatch;
 import io.railhead.gateway.config.GatewayConfig;
@@ -37,8 +38,6 @@ final class ClusterOpening {
     static final Duration LEASE = Duration.ofSeconds(2);
     /** An address for documents alone (RFC 5737), so that only the default route leads to it. */
     private static final String DOCUMENTATION = "192.0.2.1";
-    /** The version of the rule by which members share objects out: there is none yet. */
-    private static final String PLACEMENT = "0";
 
     private final GatewayConfig config;
     private final GatewayConfig.Cluster cluster;
@@ -62,22 +61,29 @@ final class ClusterOpening {
      */
     ClusterPeers open(Consumer<FileWatch> closed) {
         ClusterConfig member = new ClusterConfig(cluster.name(), config.gateway().name(),
-                here(cluster.listen()), discovery(), LEASE, facts());
+                here("cluster.listen", cluster.listen()), discovery(), LEASE, facts(), fills());
         Link link = environment.links().apply(new JGroupsLink(member, keys(closed)));
         return new ClusterPeers(new Cluster(member, link, environment.nanoClock()));
+    }
+
+    private ClusterConfig.@Nullable Address fills() {
+        ListenAddress fills = cluster.fills();
+        return fills == null ? null : here("cluster.fills", fills);
     }
 
     /**
      * Returns the one address that others connect to. Any stands for that of this host's name, or
      * else, as on many hosts whose own name is a loopback address, for that of the default route.
+     *
+     * @param key of the configuration, for the refusal
      */
-    static ClusterConfig.Address here(ListenAddress listen) {
+    static ClusterConfig.Address here(String key, ListenAddress listen) {
         if (!listen.isAny()) {
             return address(listen);
         }
         InetAddress own = reachable(InetAddress::getLocalHost)
                 .or(() -> reachable(ClusterOpening::ofTheDefaultRoute))
-                .orElseThrow(() -> new IllegalArgumentException("cluster.listen: " + listen
+                .orElseThrow(() -> new IllegalArgumentException(key + ": " + listen
                         + " stands for the address of this host's name, or of its default route,"
                         + " and there is none that others could connect to; write the address"));
         return new ClusterConfig.Address(own.getHostAddress(), listen.port());
@@ -120,9 +126,9 @@ final class ClusterOpening {
         Map<String, String> facts = new TreeMap<>();
         facts.put("cache.page", config.cache().page().toString());
         facts.put("cache.run", config.cache().run().toString());
-        facts.put("placement", PLACEMENT);
+        facts.put("placement", Ownership.VERSION);
         config.backends()
-                .forEach((name, store) -> facts.put("backends." + name,
+                .forEach((name, store) -> facts.put(ClusterConfig.BACKEND_FACT + name,
                         DiskOpening.identity(store.backend())));
         return facts;
     }

@@ -36,6 +36,7 @@ import io.railhead.gateway.channel.ChannelServer;
 import io.railhead.gateway.channel.ChannelServices;
 import io.railhead.gateway.channel.SessionCallers;
 import io.railhead.gateway.cluster.ClusterPeers;
+import io.railhead.gateway.cluster.PeerFills;
 import io.railhead.gateway.config.AuditConfig;
 import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.FileWatch;
@@ -46,6 +47,7 @@ import io.railhead.gateway.config.Rules;
 import io.railhead.gateway.delivery.RdmaDeadlines;
 import io.railhead.gateway.events.EventEndpoint;
 import io.railhead.gateway.events.EventToken;
+import io.railhead.gateway.fill.Owners;
 import io.railhead.gateway.freshness.NegativeCache;
 import io.railhead.gateway.freshness.Revalidations;
 import io.railhead.gateway.freshness.Servability;
@@ -117,6 +119,8 @@ public final class Gateway implements AutoCloseable, Readiness {
     private static final Duration LONGEST_PROBE = Duration.ofSeconds(5);
     private static final Duration PENDING_SESSION_LIFE = Duration.ofSeconds(10);
     private static final int MAX_PENDING_SESSIONS = 256;
+    /** The part of the memory that pages may take which other members keep as their own. */
+    private static final int GUESTS_PART = 8;
 
     /**
      * The configuration at the start; {@link #reload} has the current values of reloadable keys.
@@ -208,7 +212,12 @@ public final class Gateway implements AutoCloseable, Readiness {
                     connections::limit, heap));
             SessionCallers callers = new SessionCallers();
             AccessControl access = new AccessControl(openPolicy(), metrics);
-            ReadServices reads = readServices(fabrics, authorizationCache, nanoClock);
+            PeerFills fills = peerFills(environment);
+            ReadServices reads = readServices(fabrics, authorizationCache, nanoClock,
+                    fills == null ? Owners.NONE : fills);
+            if (fills != null) {
+                openFills(fills, reads, credentials);
+            }
             requests.open(new ChannelServices(reads.withDeadlines(
                     RdmaDeadlines.ofChannel(config.rdma().channel().requestTimeout())), routes,
                     credentials, callers, access, admission, config.cache().window().bytes()));
@@ -335,6 +344,32 @@ public final class Gateway implements AutoCloseable, Readiness {
         metrics.register(new ClusterCollector(member::state));
     }
 
+    /** Returns the way to other members' pages, not opened yet; null if nothing is shared out. */
+    private @Nullable PeerFills peerFills(Environment environment) {
+        GatewayConfig.Cluster cluster = config.cluster();
+        return cluster == null || cluster.fills() == null || peers == null
+                ? null
+                : new PeerFills(vertx, peers, routes, metrics, config.cache().run().bytes(),
+                        environment.ownersWait());
+    }
+
+    private void openFills(PeerFills fills, ReadServices reads, CredentialStore credentials) {
+        GatewayConfig.Cluster cluster = config.cluster();
+        ListenAddress address = cluster == null ? null : cluster.fills();
+        if (cluster != null && address != null) {
+            new FillsOpening(cluster, address, files, vertx)
+                    .open(fills, reads, credentials, routes, shutdownStack);
+        }
+    }
+
+    /** Returns the most bytes of pages that other members keep as their own. */
+    private long guestBytes() {
+        GatewayConfig.Cluster cluster = config.cluster();
+        return cluster == null || cluster.fills() == null
+                ? 0
+                : config.cache().memory().bytes() / GUESTS_PART;
+    }
+
     static MemoryConfig memoryConfig(GatewayConfig config) {
         GatewayConfig.Cache settings = config.cache();
         return new MemoryConfig(settings.memory().bytes(), (int) settings.page().bytes(),
@@ -351,7 +386,8 @@ public final class Gateway implements AutoCloseable, Readiness {
                         settings.readAhead().perTenant().bytes()),
                 settings.tenants(),
                 new Verification(settings.verify() == GatewayConfig.Verify.ALWAYS,
-                        settings.scrub().bytes()));
+                        settings.scrub().bytes()),
+                guestBytes());
     }
 
     private Routes openRoutes(OpenStores openStores) {
@@ -428,13 +464,13 @@ public final class Gateway implements AutoCloseable, Readiness {
     }
 
     private ReadServices readServices(Fabric fabric, AuthorizationCache authorizationCache,
-            LongSupplier nanoClock) {
+            LongSupplier nanoClock, Owners owners) {
         RdmaDeadlines deadlines = new RdmaDeadlines(config.rdma().decideTimeout(),
                 config.rdma().fenceTimeout());
         return new ReadServices(vertx, new Servability(cache, authorizationCache, nanoClock),
                 new NegativeCache(nanoClock, cache), new Revalidations(), new Relay(metrics),
                 fabric, deadlines, metrics, config.cache().page().bytes(),
-                config.cache().run().bytes());
+                config.cache().run().bytes(), owners);
     }
 
     private Map<String, UnsignedEndpoint> unsignedEndpoints() {

@@ -11,7 +11,7 @@ final class ClusterOpeningTest {
 
     @Test
     void anAddressIsTakenAsItIsWritten() {
-        assertThat(ClusterOpening.here(ListenAddress.parse("127.0.0.3:7800")).host())
+        assertThat(ClusterOpening.here("cluster.listen", ListenAddress.parse("127.0.0.3:7800")).host())
                 .isEqualTo("127.0.0.3");
     }
 
@@ -21,7 +21,7 @@ final class ClusterOpeningTest {
         ListenAddress any = ListenAddress.parse("0.0.0.0:7800");
         String told;
         try {
-            told = ClusterOpening.here(any).host();
+            told = ClusterOpening.here("cluster.listen", any).host();
         } catch (IllegalArgumentException e) {
             assertThat(e).hasMessageContaining("write the address");
             return;

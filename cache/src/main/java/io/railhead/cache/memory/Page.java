@@ -67,6 +67,8 @@ public final class Page implements SlotUse {
     private int readTo;
     /** Set before the page is put into the index, which orders it before readers. */
     private String tenant = "";
+    /** Set by the filler, before the page is published. */
+    private boolean guest;
     private volatile int count = 1;
     private volatile State state = State.FILLING;
 
@@ -155,6 +157,16 @@ public final class Page implements SlotUse {
     /** Returns the tenant that the page was fetched for; "" before it is indexed. */
     public String tenant() {
         return tenant;
+    }
+
+    /** Marks a page that another gateway keeps as its own. Filler only. */
+    public void asGuest() {
+        guest = true;
+    }
+
+    /** Returns whether another gateway keeps the page as its own. */
+    public boolean isGuest() {
+        return guest;
     }
 
     /** Marks a prefetched page, before it is published. */

@@ -41,6 +41,9 @@ final class MembersCommand implements Callable<Integer> {
                 + (member.hasNonNull("silence_ms")
                         ? "  answered " + member.path("silence_ms").asLong() + " ms ago"
                         : "  has not answered yet")
+                + (member.path("fills").asText().isEmpty()
+                        ? ""
+                        : ", shares objects at " + member.path("fills").asText())
                 + (differing.isEmpty()
                         ? ""
                         : ", configured otherwise: " + String.join(", ", differing));

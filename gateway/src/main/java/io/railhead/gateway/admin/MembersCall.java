@@ -35,7 +35,7 @@ public final class MembersCall {
             Duration silence = peer.silence();
             members.add(JsonObject.of("name", peer.member().name(), "self", false,
                     "silence_ms", silence == null ? null : silence.toMillis(),
-                    "differs_in", new JsonArray(peer.differing())));
+                    "differs_in", new JsonArray(peer.differing()), "fills", peer.fills()));
         }
         return JsonObject.of("view", now.view(), "lease", now.isLeaseHeld(), "members", members,
                 "told", now.casts(), "unheard", now.unheard(), "applied", now.applied(),

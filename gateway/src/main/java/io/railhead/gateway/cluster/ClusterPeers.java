@@ -4,11 +4,13 @@ import io.railhead.cache.Change;
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.Peers;
 import io.railhead.cluster.Cluster;
+import io.railhead.cluster.ClusterConfig;
 import io.railhead.cluster.ClusterState;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The other members of this gateway's cluster, for its cache. Vouches for nothing before it has
@@ -52,6 +54,22 @@ public final class ClusterPeers implements Peers, AutoCloseable {
     @Override
     public CompletionStage<Boolean> tellAll(Change.Eviction eviction) {
         return cluster.tellAll(ChangeFormat.bytes(eviction), EVICTION_PATIENCE);
+    }
+
+    /**
+     * Returns where the owner of a run answers; null if this gateway owns it, or shares nothing of
+     * the backend out.
+     *
+     * @param index the run's offset in the object, in runs
+     */
+    ClusterConfig.@Nullable Address ownerOf(String backend, String bucket, String key,
+            long index) {
+        return cluster.ownerOf(backend, bucket, key, index);
+    }
+
+    /** Returns whether some member of the view answers fills there. */
+    boolean isThere(ClusterConfig.Address fills) {
+        return cluster.isThere(fills);
     }
 
     public ClusterState state() {

@@ -22,7 +22,7 @@ final class ClusterLoader {
         GatewayConfig.Cluster cluster = new GatewayConfig.Cluster(
                 section.text("name", "railhead"),
                 section.value("listen", "", ClusterLoader::port),
-                members(section), section.text("dns"),
+                members(section), section.text("dns"), fills(section),
                 new TlsLoader(folder).load(section, "tls"));
         section.close();
         if (cluster.members().isEmpty() == (cluster.dns() == null)) {
@@ -30,6 +30,9 @@ final class ClusterLoader {
                     + " or else cluster.dns, a name that has all their addresses; not both");
         }
         requireKeys(section, cluster);
+        if (cluster.listen().equals(cluster.fills())) {
+            throw section.problem("fills", "is the port of cluster.listen, too; it needs its own");
+        }
         if (sole) {
             throw root.problem("gateway.sole", "cannot be true with cluster: several gateways"
                     + " write, so exclusive is not offered; use bounded");
@@ -40,13 +43,27 @@ final class ClusterLoader {
     private static void requireKeys(Section section, GatewayConfig.Cluster cluster)
             throws ConfigException {
         GatewayConfig.Tls tls = cluster.tls();
-        if (tls == null && !cluster.listen().isOfThisHost()) {
+        ListenAddress fills = cluster.fills();
+        boolean here = cluster.listen().isOfThisHost() && (fills == null || fills.isOfThisHost());
+        if (tls == null && !here) {
             throw section.missing("tls", "is missing; without certificates anybody on the network"
                     + " could join, so only an address of 127.0.0.0/8 may do without");
         }
         if (tls != null && tls.clientCa() == null) {
             throw section.problem("tls.client_ca",
                     "is missing; it names the authority of all members' certificates");
+        }
+    }
+
+    private static @Nullable ListenAddress fills(Section section) throws ConfigException {
+        String text = section.text("fills");
+        if (text == null) {
+            return null;
+        }
+        try {
+            return port(text);
+        } catch (IllegalArgumentException e) {
+            throw section.problem("fills", String.valueOf(e.getMessage()));
         }
     }
 

@@ -32,7 +32,6 @@ public final class BackendPageSource implements PageSource {
     private final Caller caller;
     private final Target target;
     private final FetchTurn turn;
-    private volatile boolean fetched;
 
     public BackendPageSource(Backend backend, Caller caller, Target target, FetchTurn turn) {
         this.backend = backend;
@@ -41,14 +40,8 @@ public final class BackendPageSource implements PageSource {
         this.turn = turn;
     }
 
-    /** Returns whether this request made the backend send bytes. */
-    public boolean hasFetched() {
-        return fetched;
-    }
-
     @Override
     public void fetch(ObjectVersion version, long offset, long length, Sink sink) {
-        fetched = true;
         Guard.run(() -> send(version, offset, length, sink), thrown -> sink.fail(failed(thrown)));
     }
 

@@ -14,8 +14,11 @@ import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
 
-/** The port of health or administration: cleartext, or TLS with or without client certificates. */
-final class OperatorPort implements TlsPort {
+/**
+ * A port that is not for S3: health, administration, or fills of other gateways. Cleartext, or TLS
+ * with or without client certificates.
+ */
+public final class OperatorPort implements TlsPort {
     /** Longer than any scrape's interval. */
     private static final int IDLE_SECONDS = 300;
     private static final int UPDATE_SECONDS = 30;
@@ -36,7 +39,7 @@ final class OperatorPort implements TlsPort {
      * @param key the setting of its certificate, for messages
      * @param clients how a client's certificate is asked for, where an authority is set
      */
-    OperatorPort(Vertx vertx, String key, ClientAuth clients) {
+    public OperatorPort(Vertx vertx, String key, ClientAuth clients) {
         this.vertx = vertx;
         this.key = key;
         this.clients = clients;
@@ -65,7 +68,7 @@ final class OperatorPort implements TlsPort {
         }
     }
 
-    Future<HttpServer> listen(Handler<HttpServerRequest> handler, String host, int port) {
+    public Future<HttpServer> listen(Handler<HttpServerRequest> handler, String host, int port) {
         return vertx.createHttpServer(options)
                 .requestHandler(handler)
                 .listen(port, host)

@@ -117,6 +117,16 @@ public final class Metrics {
     public final Counter auditSuppressed = counter("railhead_audit_suppressed_total",
             "Audit events above the limit of their kind or sender; one event counts them.",
             "kind");
+    public final Counter peerFills = counter("railhead_cluster_peer_fills_total",
+            "Runs that another gateway of the cluster owns, by how it answered. All but `filled`"
+                    + " ended at the store.",
+            "result");
+    public final Counter peerAnswers = counter("railhead_cluster_peer_answers_total",
+            "Runs that other gateways of the cluster have asked for here, by how the answer ended.",
+            "result");
+    public final Counter peerBytes = counter("railhead_cluster_peer_bytes_total",
+            "Object bytes between gateways of the cluster: `in` for those that this one asked for.",
+            "direction");
     public final Gauge auditFailing = Gauge
             .build("railhead_audit_failing", "1 while a destination takes no audit events.")
             .labelNames("sink")

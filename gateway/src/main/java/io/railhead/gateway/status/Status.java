@@ -98,8 +98,10 @@ record Status(Gateway gateway, History history, Counts recent, Counts total, Mem
     /**
      * @param silenceSeconds the age of its last answer; null if it has given none
      * @param differsIn the keys that are configured otherwise there
+     * @param fills where it answers fills; "" if it shares nothing out
      */
-    record ClusterMember(String name, @Nullable Double silenceSeconds, List<String> differsIn) {}
+    record ClusterMember(String name, @Nullable Double silenceSeconds, List<String> differsIn,
+            String fills) {}
 
     record Fabric(String name, boolean usable, String reason, long sessions, long transfers,
             long bytesWritten, long bytesRead, long registeredBytes,

@@ -185,7 +185,8 @@ final class StatusReport {
         List<Status.ClusterMember> members = state.peers().stream().map(peer -> {
             Duration silence = peer.silence();
             return new Status.ClusterMember(peer.member().name(),
-                    silence == null ? null : silence.toMillis() / 1e3, peer.differing());
+                    silence == null ? null : silence.toMillis() / 1e3, peer.differing(),
+                    peer.fills());
         }).toList();
         return new Status.Cluster(state.isLeaseHeld(), members, state.casts(), state.unheard(),
                 state.applied());

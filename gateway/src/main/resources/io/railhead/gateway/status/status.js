@@ -250,7 +250,8 @@ function drawCluster({ cluster }) {
   show('members', ...cluster.members.map(member => make('div', { class: 'fabric', 'data-member': member.name },
     make('span', { class: 'badge ' + (member.silence_seconds !== null && member.silence_seconds < 2 ? 'good' : '') }, state(member)),
     make('strong', {}, member.name),
-    make('span', { class: 'note' }, member.differs_in.length ? 'configured otherwise: ' + member.differs_in.join(', ') : ''))),
+    make('span', { class: 'note' }, (member.fills ? 'shares objects at ' + member.fills : 'shares no objects')
+      + (member.differs_in.length ? ', configured otherwise: ' + member.differs_in.join(', ') : '')))),
     make('p', { class: 'note' }, cluster.members.length === 0 ? 'No other member is seen.'
       : cluster.lease ? 'All answer, so objects are served as their rules say.' : 'Not all answer, so every read asks its store.'),
     make('p', { class: 'note' }, many(cluster.told, 'change') + ' told, ' + count(cluster.unheard) + ' not acknowledged by all, ' + count(cluster.applied) + ' applied of others'));

@@ -1,19 +1,27 @@
 package io.railhead.gateway.cluster;
 
+import static io.railhead.gateway.RandomBytes.random;
 import static io.railhead.gateway.TestGateway.await;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.railhead.gateway.FakeStore;
 import io.railhead.gateway.TestCertificates;
 import io.railhead.gateway.TestGateway;
+import java.io.IOException;
+import java.net.Proxy;
+import java.net.URI;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
+import javax.net.ssl.HttpsURLConnection;
+import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Members prove themselves by certificates of one authority; who cannot stays alone. */
 class ClusterTlsIT {
+    private static final String FILLED = "railhead_cluster_peer_fills_total{result=\"filled\",}";
     private static final String APPLIED = "railhead_cluster_changes_total{direction=\"applied\",}";
 
     @TempDir
@@ -23,6 +31,10 @@ class ClusterTlsIT {
             LoopbackAddresses.next());
 
     private TestGateway gateway(FakeStore store, int index, String tls) {
+        return gateway(store, index, tls, "");
+    }
+
+    private TestGateway gateway(FakeStore store, int index, String tls, String more) {
         // The stranger is on nobody's list, so its absence suspends nothing.
         String members = hosts.stream()
                 .limit(Math.max(2, index + 1))
@@ -32,7 +44,7 @@ class ClusterTlsIT {
                 gateway: {name: g%d}
                 cluster: {listen: "%s:7800", members: %s%s}
                 rules: [{freshness: immutable}]
-                """.formatted(index, hosts.get(index), members, tls));
+                """.formatted(index, hosts.get(index), members, tls) + more);
     }
 
     private String tls(String own, String authority) {
@@ -70,5 +82,50 @@ class ClusterTlsIT {
             assertThat(other.client().put("/b/k", new byte[]{3}).statusCode()).isEqualTo(200);
             assertThat(one.client().get("/b/k").body()).containsExactly(3);
         }
+    }
+
+    @Test
+    void onlyMembersAreAnsweredAtThePortForFills() throws Exception {
+        TestCertificates certificates = new TestCertificates(folder).create("member", "EC")
+                .create("stranger", "EC");
+        try (FakeStore store = new FakeStore();
+                TestGateway one = sharing(store, 0);
+                TestGateway other = sharing(store, 1)) {
+            one.start();
+            other.start();
+            await(() -> shares(one) && shares(other));
+            byte[] object = random(1, 3 << 20);
+            store.put("/b/shared", object);
+            assertThat(one.client().get("/b/shared").body()).isEqualTo(object);
+            assertThat(other.client().get("/b/shared").body()).isEqualTo(object);
+            assertThat(one.metric(FILLED) + other.metric(FILLED)).isPositive();
+            assertThat(store.count("GET /b/shared ")).isLessThanOrEqualTo(7);
+            assertThat(status(certificates.context(List.of("member"), "member"))).isEqualTo(404);
+            assertThatThrownBy(() -> status(certificates.context(List.of("member"), "stranger")))
+                    .isInstanceOf(IOException.class);
+            assertThatThrownBy(() -> status(certificates.context(List.of("member"), null)))
+                    .isInstanceOf(IOException.class);
+        }
+    }
+
+    private TestGateway sharing(FakeStore store, int index) {
+        return gateway(store, index, tls("member", "member") + ", fills: \"" + hosts.get(index)
+                + ":7801\"", "cache: {page: 64KiB, run: 512KiB}")
+                .environment(ThreeGateways.PATIENT);
+    }
+
+    private static boolean shares(TestGateway gateway) {
+        return gateway.metric("railhead_cluster_lease") == 1
+                && gateway.status().getJsonObject("cluster").encode().contains(":7801");
+    }
+
+    private int status(SSLContext context) throws Exception {
+        HttpsURLConnection asked = (HttpsURLConnection) URI
+                .create("https://" + hosts.getFirst() + ":7801/")
+                .toURL()
+                .openConnection(Proxy.NO_PROXY);
+        asked.setSSLSocketFactory(context.getSocketFactory());
+        asked.setHostnameVerifier((_, _) -> true);
+        return asked.getResponseCode();
     }
 }

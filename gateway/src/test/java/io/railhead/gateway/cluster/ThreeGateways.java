@@ -7,13 +7,18 @@ import io.railhead.gateway.Environment;
 import io.railhead.gateway.FakeStore;
 import io.railhead.gateway.TestClient;
 import io.railhead.gateway.TestGateway;
+import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
 /** Three gateways over one store, whose caches are one. */
 final class ThreeGateways implements AutoCloseable {
+    /** Owners answer in time, however busy the machine is. */
+    static final Environment PATIENT = Environment.REAL
+            .withOwnersWait(Duration.ofSeconds(20));
     private static final String PRINCIPALS = """
             principals:
               - name: trainer
@@ -25,34 +30,63 @@ final class ThreeGateways implements AutoCloseable {
     final List<TestGateway> gateways = new ArrayList<>();
     final List<TestClient> clients = new ArrayList<>();
     final List<SwitchedLink> links = new ArrayList<>();
+    private final List<String> hosts;
+    private final List<String> clusters = new ArrayList<>();
 
     /** @param config of all, in the tests' YAML, beside {@code cluster:} */
     ThreeGateways(String config) {
-        List<String> hosts = List.of(LoopbackAddresses.next(), LoopbackAddresses.next(),
+        hosts = List.of(LoopbackAddresses.next(), LoopbackAddresses.next(),
                 LoopbackAddresses.next());
         String members = hosts.stream()
                 .map(host -> '"' + host + ":7800\"")
                 .collect(Collectors.joining(", ", "[", "]"));
         for (int i = 0; i < hosts.size(); i++) {
+            clusters.add("""
+                    gateway: {name: g%d, events: {enabled: true, token_file: events.token}}
+                    cluster: {name: test, listen: "%s:7800", members: %s, fills: "%s:7801"}
+                    """.formatted(i, hosts.get(i), members, hosts.get(i)));
             TestGateway gateway = TestGateway.over(store.endpoint())
                     .principals(PRINCIPALS)
                     .file("events.token", "a-token-of-the-events-of-a-store")
-                    .environment(Environment.REAL.withLinks(link -> {
+                    .environment(PATIENT.withLinks(link -> {
                         SwitchedLink switched = new SwitchedLink(link);
                         links.add(switched);
                         return switched;
                     }))
-                    .config("""
-                            gateway: {name: g%d, events: {enabled: true, token_file: events.token}}
-                            cluster: {name: test, listen: "%s:7800", members: %s}
-                            """.formatted(i, hosts.get(i), members) + config);
+                    .config(clusters.get(i) + config);
             gateways.add(gateway);
             gateway.start();
             clients.add(gateway.client());
         }
+        awaitAll();
+    }
+
+    /** Where a gateway answers fills. */
+    String fills(int index) {
+        return hosts.get(index) + ":7801";
+    }
+
+    /** Starts one of them anew, in another configuration. */
+    void restart(int index, String config) {
+        gateways.get(index).restart(clusters.get(index) + config);
+        awaitAll();
+    }
+
+    private void awaitAll() {
         await(() -> gateways.stream()
                 .allMatch(each -> each.metric("railhead_cluster_members") == 3
-                        && each.metric("railhead_cluster_lease") == 1));
+                        && each.metric("railhead_cluster_lease") == 1 && sharers(each) == 2));
+    }
+
+    /** How many others share objects out, as a gateway sees them. */
+    private static long sharers(TestGateway gateway) {
+        return gateway.status()
+                .getJsonObject("cluster")
+                .getJsonArray("members")
+                .stream()
+                .map(each -> ((JsonObject) each).getString("fills", ""))
+                .filter(fills -> !fills.isEmpty())
+                .count();
     }
 
     /** Has every gateway hold these bytes and serve them unasked. */

@@ -437,6 +437,9 @@ class ConfigLoaderTest {
             "cluster: {listen: '127.0.0.1:7800', members: ['0.0.0.0:7800']}   | cluster.members: '0.0.0.0:7800' is nobody's",
             "cluster: {listen: '127.0.0.1:7800', members: [h]}  | cluster.members: 'h' is not an address",
             "cluster: {listen: '10.0.0.1:7800', dns: x}         | cluster.tls: is missing; without cert",
+            "cluster: {listen: '127.0.0.1:7800', dns: x, fills: '127.0.0.1:0'} | cluster.fills: '127.0.0.1:0' needs a port",
+            "cluster: {listen: '127.0.0.1:7800', dns: x, fills: '10.0.0.1:7801'} | cluster.tls: is missing",
+            "cluster: {listen: '127.0.0.1:7800', dns: x, fills: '127.0.0.1:7800'} | cluster.fills: is the port of cluster.listen, too",
             "cluster: {listen: '10.0.0.1:7800', dns: x, tls: {certificate: ca.pem, key: ca.pem}} | cluster.tls.client_ca: is missing",
     })
     void aBadValueIsOneLineNamingItsKey(String yaml, String line) throws IOException {
@@ -456,7 +459,11 @@ class ConfigLoaderTest {
         assertThat(cluster).isEqualTo(new GatewayConfig.Cluster("railhead",
                 new ListenAddress("127.0.0.1", 7800), List.of(
                         new ListenAddress("127.0.0.1", 7800), new ListenAddress("h", 7800)),
-                null, null));
+                null, null, null));
+        assertThat(load(GATEWAY + BACKENDS
+                + "cluster: {listen: '127.0.0.1:7800', dns: x, fills: '127.0.0.1:7801'}")
+                .cluster()).extracting(GatewayConfig.Cluster::fills)
+                .isEqualTo(new ListenAddress("127.0.0.1", 7801));
     }
 
     @ParameterizedTest

@@ -30,7 +30,8 @@ final class GuardedStepsTest {
     /** Classes whose every callback runs under {@link io.railhead.gateway.s3.Guard}. */
     private static final Set<String> GUARDED = Set.of("HttpExchange.java", "ChannelExchange.java",
             "WarmRead.java", "AdminResponse.java", "AdminApi.java", "HealthListener.java",
-            "AdminListener.java", "S3Listener.java", "OperatorPort.java");
+            "AdminListener.java", "S3Listener.java", "OperatorPort.java", "FillPort.java",
+            "PeerFetch.java", "PeerFills.java");
 
     private static List<String> found(Pattern pattern, Set<String> except) throws IOException {
         try (Stream<Path> files = Files.walk(SOURCES)) {

@@ -95,6 +95,11 @@ public final class ObjectRead {
         }
         DiscoveryRange asked = DiscoveryRange.around(range, services.pageBytes(),
                 services.runBytes());
+        if (services.owners().isElsewhere(request, asked.offset())) {
+            // Its owner has the bytes, or will: this gateway asks the store for the version alone.
+            ask(null);
+            return;
+        }
         services.cache()
                 .discover(scope.id(), ReadRules.tenant(request),
                         new ObjectDiscovery(scope, asked, this))

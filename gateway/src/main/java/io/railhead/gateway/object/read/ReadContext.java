@@ -12,6 +12,7 @@ import io.railhead.gateway.config.Rule;
 import io.railhead.gateway.delivery.CacheResult;
 import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.fill.BackendPageSource;
+import io.railhead.gateway.fill.NotedSource;
 import io.railhead.gateway.fill.StoredChecksum;
 import io.railhead.gateway.fill.VerifiedSource;
 import io.railhead.gateway.request.ResponseSink;
@@ -20,20 +21,21 @@ import io.railhead.gateway.request.S3Request;
 /** The unchanging values of one GET. */
 record ReadContext(ReadServices services, ResponseSink requester, S3Request request, ObjectId id,
         AuthorizationKey grant,
-        BackendPageSource source) {
+        NotedSource source) {
 
     static ReadContext of(ReadServices services, ResponseSink responseSink, S3Request request) {
         ObjectId id = request.objectId();
         return new ReadContext(services, responseSink, request, id, ReadRules.grant(request, id),
-                source(request, FetchTurn.wanted(ReadRules.tenant(request))));
+                source(services, request, FetchTurn.wanted(ReadRules.tenant(request))));
     }
 
-    private static BackendPageSource source(S3Request request, FetchTurn turn) {
-        return new BackendPageSource(request.store(), request.caller(),
+    private static NotedSource source(ReadServices services, S3Request request, FetchTurn turn) {
+        PageSource store = new BackendPageSource(request.store(), request.caller(),
                 request.objectTarget(), turn);
+        return new NotedSource(services.owners().before(store, request, turn));
     }
 
-    private PageSource verified(BackendPageSource unverified, ReadPlan plan) {
+    private PageSource verified(PageSource unverified, ReadPlan plan) {
         StoredChecksum whole = rule().verifyFills() ? StoredChecksum.of(plan.metadata()) : null;
         return whole == null ? unverified : new VerifiedSource(unverified, whole);
     }
@@ -57,7 +59,7 @@ record ReadContext(ReadServices services, ResponseSink requester, S3Request requ
                     .execute(() -> services.cache()
                             .readAhead()
                             .read(plan.metadata().version(), plan.from(), plan.to(),
-                                    reader, verified(source(request,
+                                    reader, verified(source(services, request,
                                             FetchTurn.ahead(reader.tenant())), plan)));
         }
     }

@@ -25,6 +25,7 @@ import io.railhead.gateway.config.CacheMode;
 import io.railhead.gateway.config.Freshness;
 import io.railhead.gateway.config.Rule;
 import io.railhead.gateway.delivery.RdmaDeadlines;
+import io.railhead.gateway.fill.Owners;
 import io.railhead.gateway.freshness.NegativeCache;
 import io.railhead.gateway.freshness.Revalidations;
 import io.railhead.gateway.freshness.Servability;
@@ -166,7 +167,7 @@ final class HipobjReadyTest {
                 new NegativeCache(System::nanoTime, cache),
                 new Revalidations(), new Relay(metrics), new UnavailableFabric("verbs", "none"),
                 new RdmaDeadlines(Duration.ofMinutes(1), Duration.ofMinutes(1)),
-                metrics, 64 << 10, 64 << 10);
+                metrics, 64 << 10, 64 << 10, Owners.NONE);
         return new HipobjSite(reads, new Routes(new Routes.Table(null, Map.of()), new UsageTable()),
                 new AccessControl(null, metrics));
     }

@@ -1,0 +1,228 @@
+package io.railhead.gateway.cluster;
+
+import io.railhead.backend.FetchTurn;
+import io.railhead.cache.ObjectVersion;
+import io.railhead.cache.PageSource;
+import io.railhead.cache.WholeChecksum;
+import io.railhead.cluster.ClusterConfig;
+import io.railhead.gateway.fill.Owners;
+import io.railhead.gateway.metrics.Metrics;
+import io.railhead.gateway.request.Address;
+import io.railhead.gateway.request.PlacedStore;
+import io.railhead.gateway.request.Routes;
+import io.railhead.gateway.request.S3Request;
+import io.railhead.gateway.s3.sigv4.Authentication;
+import io.vertx.core.Context;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpClientAgent;
+import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.PoolOptions;
+import io.vertx.core.net.ClientSSLOptions;
+import io.vertx.core.net.ServerSSLOptions;
+import io.vertx.core.tracing.TracingPolicy;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The other members as sources of fills: each run is asked for at its owner first. Only a version
+ * that the request has proved is asked for, so a member judges neither freshness nor permission.
+ *
+ * <p> Two members may think each other the owner of a run while their views differ. So a member
+ * that is itself asking for a run refuses it to others: see {@link #isAsking}. Any thread.
+ */
+public final class PeerFills implements Owners, AutoCloseable {
+    /**
+     * The time in which an owner that is still seen sends any more of it: the store may be slow,
+     * and fetches wait for their turn.
+     */
+    static final long STALL_MILLIS = 30_000;
+    private static final int UPDATE_SECONDS = 30;
+    private static final int CONNECTIONS = 64;
+    /** The time for which a member that did not answer is left alone. */
+    private static final long REST_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final Vertx vertx;
+    private final ClusterPeers peers;
+    private final Routes routes;
+    private final Metrics metrics;
+    private final long runBytes;
+    private final long headMillis;
+    private final HttpClientOptions options = new HttpClientOptions().setKeepAlive(true)
+            .setTracingPolicy(TracingPolicy.IGNORE)
+            .setTcpNoDelay(true);
+    private final Map<Run, Integer> asking = new ConcurrentHashMap<>();
+    private final Map<ClusterConfig.Address, Long> resting = new ConcurrentHashMap<>();
+    private volatile @Nullable HttpClientAgent client;
+
+    /** A run of one version, as this gateway names it. */
+    private record Run(ObjectVersion version, long index) {}
+
+    /** @param headWait the time in which an owner begins its answer */
+    public PeerFills(Vertx vertx, ClusterPeers peers, Routes routes, Metrics metrics,
+            long runBytes, Duration headWait) {
+        this.vertx = vertx;
+        this.peers = peers;
+        this.routes = routes;
+        this.metrics = metrics;
+        this.runBytes = runBytes;
+        this.headMillis = headWait.toMillis();
+        options.setConnectTimeout((int) headMillis);
+    }
+
+    /** Uses a certificate: the first before {@link #open}, later ones for new connections. */
+    public void use(ServerSSLOptions tls) {
+        HttpClientAgent opened = client;
+        if (opened == null) {
+            // Names in certificates do not count: the authority signs members alone.
+            options.setSsl(true)
+                    .setVerifyHost(false)
+                    .setKeyCertOptions(tls.getKeyCertOptions())
+                    .setTrustOptions(tls.getTrustOptions())
+                    .setEnabledSecureTransportProtocols(tls.getEnabledSecureTransportProtocols());
+            return;
+        }
+        ClientSSLOptions later = new ClientSSLOptions().setHostnameVerificationAlgorithm("");
+        later.setKeyCertOptions(tls.getKeyCertOptions())
+                .setTrustOptions(tls.getTrustOptions())
+                .setEnabledSecureTransportProtocols(tls.getEnabledSecureTransportProtocols());
+        try {
+            opened.updateSSLOptions(later, true).await(UPDATE_SECONDS, TimeUnit.SECONDS);
+        } catch (Exception | Error e) {
+            throw new IllegalArgumentException("cluster.tls: " + e.getMessage(), e);
+        }
+    }
+
+    /** Asks members from now on. */
+    public PeerFills open() {
+        client = vertx.createHttpClient(options, new PoolOptions().setHttp1MaxSize(CONNECTIONS));
+        return this;
+    }
+
+    @Override
+    public PageSource before(PageSource store, S3Request request, FetchTurn turn) {
+        return isShared(request) ? new OwnersFirst(store, request, turn) : store;
+    }
+
+    @Override
+    public boolean isElsewhere(S3Request request, long offset) {
+        return isShared(request) && ownerOf(request.address(), request, offset) != null;
+    }
+
+    /**
+     * Returns whether members know the request's store as this gateway does, and can ask it in the
+     * principal's name. They have compared the stores of the start alone.
+     */
+    private boolean isShared(S3Request request) {
+        return client != null && !request.route().rule().isCacheOnly()
+                && !(request.authentication() instanceof Authentication.PassedThrough)
+                && isOfStart(routes.table().stores().get(request.route().backend().name()));
+    }
+
+    static boolean isOfStart(@Nullable PlacedStore store) {
+        return store != null && store.era().isEmpty();
+    }
+
+    private ClusterConfig.@Nullable Address ownerOf(Address address, S3Request request,
+            long offset) {
+        return peers.ownerOf(request.route().backend().name(), String.valueOf(address.bucket()),
+                address.key(), offset / runBytes);
+    }
+
+    /**
+     * Returns whether this gateway waits for another member's bytes of the run. A fill that another
+     * member joined here would then wait for that member's own.
+     */
+    boolean isAsking(ObjectVersion version, long offset) {
+        return asking.containsKey(new Run(version, offset / runBytes));
+    }
+
+    /** Fetches from the owner first. */
+    private final class OwnersFirst implements PageSource {
+        private final PageSource store;
+        private final S3Request request;
+        private final FetchTurn turn;
+
+        OwnersFirst(PageSource store, S3Request request, FetchTurn turn) {
+            this.store = store;
+            this.request = request;
+            this.turn = turn;
+        }
+
+        @Override
+        public void fetch(ObjectVersion version, long offset, long length, Sink sink) {
+            ClusterConfig.Address owner = ownerOf(request.address(), request, offset);
+            HttpClientAgent asked = client;
+            if (owner == null || asked == null || isResting(owner)) {
+                store.fetch(version, offset, length, sink);
+                return;
+            }
+            Run run = new Run(version, offset / runBytes);
+            asking.merge(run, 1, Integer::sum);
+            Context context = vertx.getOrCreateContext();
+            PeerFetch fetch = new PeerFetch(vertx, asked, owner, headMillis,
+                    FillRequest.of(request, version, offset, length, turn), sink,
+                    new PeerFetch.Ending() {
+                        @Override
+                        public void ended(PeerFetch.Result result, long doneBytes) {
+                            asking.computeIfPresent(run,
+                                    (_, count) -> count == 1 ? null : count - 1);
+                            PeerFills.this.ended(owner, result, doneBytes);
+                        }
+
+                        @Override
+                        public boolean isThere() {
+                            return peers.isThere(owner);
+                        }
+
+                        @Override
+                        public void rest(long doneBytes) {
+                            store.fetch(version, offset + doneBytes, length - doneBytes, sink);
+                        }
+                    });
+            context.runOnContext(_ -> fetch.start());
+        }
+
+        @Override
+        public @Nullable WholeChecksum checksum(ObjectVersion version) {
+            return store.checksum(version);
+        }
+    }
+
+    private void ended(ClusterConfig.Address owner, PeerFetch.Result result, long doneBytes) {
+        metrics.peerFills.labels(result.label()).inc();
+        metrics.peerBytes.labels("in").inc((double) doneBytes);
+        if (result == PeerFetch.Result.DAMAGED) {
+            metrics.integrityFailures.labels("peer").inc();
+        }
+        if (result == PeerFetch.Result.SILENT || result == PeerFetch.Result.UNREACHABLE) {
+            resting.put(owner, System.nanoTime());
+        }
+    }
+
+    /** Returns whether a member did not answer a moment ago. */
+    private boolean isResting(ClusterConfig.Address owner) {
+        Long since = resting.get(owner);
+        if (since == null) {
+            return false;
+        }
+        if (System.nanoTime() - since > REST_NANOS) {
+            boolean _ = resting.remove(owner, since);
+            return false;
+        }
+        metrics.peerFills.labels("skipped").inc();
+        return true;
+    }
+
+    /** Asks nobody any more; fills under way go on at their stores. */
+    @Override
+    public void close() {
+        HttpClientAgent opened = client;
+        client = null;
+        if (opened != null) {
+            opened.close().await();
+        }
+    }
+}
