@@ -249,6 +249,7 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
 {{- $_ := set $own "cluster" (dict
       "name" (printf "%s/%s" .Release.Namespace (include "railhead.fullname" .))
       "listen" "0.0.0.0:7800"
+      "fills" "0.0.0.0:7801"
       "dns" (printf "%s-headless.%s.svc" (include "railhead.fullname" .) .Release.Namespace)
       "tls" (dict
         "certificate" "/etc/railhead-members-tls/tls.crt"

@@ -140,6 +140,8 @@ spec:
         {{- if .Values.cluster.enabled }}
         - name: cluster
           containerPort: 7800
+        - name: fills
+          containerPort: 7801
         {{- end }}
       startupProbe:
         httpGet: {path: /livez, port: health{{ include "railhead.healthScheme" . }}}
