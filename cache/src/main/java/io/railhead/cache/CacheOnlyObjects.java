@@ -154,8 +154,10 @@ public final class CacheOnlyObjects {
             return false;
         }
         long now = nanoClock.getAsLong();
-        boolean leased = object.partition().cacheOnly().tryLease(object, now,
-                now + time.toNanos(), leaseLimit(object.partition()));
+        boolean leased = object.partition()
+                .cacheOnly()
+                .tryLease(object, now,
+                        now + time.toNanos(), leaseLimit(object.partition()));
         (leased ? this.leased : leasesRefused).increment();
         return leased;
     }

@@ -11,7 +11,8 @@ final class ClusterOpeningTest {
 
     @Test
     void anAddressIsTakenAsItIsWritten() {
-        assertThat(ClusterOpening.here("cluster.listen", ListenAddress.parse("127.0.0.3:7800")).host())
+        assertThat(
+                ClusterOpening.here("cluster.listen", ListenAddress.parse("127.0.0.3:7800")).host())
                 .isEqualTo("127.0.0.3");
     }
 

@@ -49,7 +49,8 @@ class FillPortIT {
     private static JsonObject question(String key, byte[] object, long offset) {
         return JsonObject.of("backend", "store", "bucket", "b", "key", key, "etag",
                 FakeStore.etag(object), "held_version_id", "", "size", object.length, "offset",
-                offset).put("length", RUN)
+                offset)
+                .put("length", RUN)
                 .put("access_key", "AK")
                 .put("tenant", "default")
                 .put("urgency", "WANTED");
@@ -118,8 +119,10 @@ class FillPortIT {
         URI address = URI.create("http://" + three.fills(0));
         for (int i = 0; i < 5; i++) {
             try (Socket socket = new Socket(address.getHost(), address.getPort())) {
-                socket.getOutputStream().write(("POST " + FillPort.PATH + " HTTP/1.1\r\nHost: x\r\n"
-                        + "Content-Length: " + question.length + "\r\n\r\n").getBytes(UTF_8));
+                socket.getOutputStream()
+                        .write(("POST " + FillPort.PATH + " HTTP/1.1\r\nHost: x\r\n"
+                                + "Content-Length: " + question.length + "\r\n\r\n")
+                                .getBytes(UTF_8));
                 socket.getOutputStream().write(question);
                 assertThat(socket.getInputStream().read()).isEqualTo('H');
             }
