@@ -21,6 +21,6 @@ record UnboundRequest(Request request, @Nullable Window window) {
         return new Request(0, request.operation(), request.range(), bufferKey,
                 window == null ? 0 : window.offset(), request.window(), request.partNumber(),
                 request.bucket(), request.key(), request.versionId(), request.ifMatch(),
-                request.uploadId(), request.headers(), request.keys());
+                request.uploadId(), request.headers(), request.keys(), request.windows());
     }
 }
