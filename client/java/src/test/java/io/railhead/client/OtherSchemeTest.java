@@ -65,8 +65,8 @@ class OtherSchemeTest {
                 if (connections.getAndIncrement() == 0) {
                     int _ = socket.getInputStream().read();
                     socket.getOutputStream()
-                            .write(("HTTP/1.1 200 OK\r\nConnection: close\r\n"
-                                    + "Content-Length: 0\r\n\r\n").getBytes(US_ASCII));
+                            .write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+                                    .getBytes(US_ASCII));
                 } else {
                     int _ = socket.getInputStream().read(new byte[4096]);
                 }
