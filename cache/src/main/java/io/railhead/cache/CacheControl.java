@@ -51,6 +51,8 @@ public final class CacheControl {
      * @return the evicted objects and bytes
      */
     public Held evict(Selection selection) {
+        // First of all: another gateway's copies must not come back.
+        cache.evicting(selection);
         List<PageKey> keys = index.covered(selection);
         Set<ObjectId> objects = new HashSet<>();
         keys.forEach(key -> objects.add(key.version().object()));

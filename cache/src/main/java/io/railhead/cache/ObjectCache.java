@@ -401,6 +401,10 @@ public final class ObjectCache implements AutoCloseable {
         return peers.tellAll(new Change.Eviction(evicted));
     }
 
+    void evicting(Selection names) {
+        peers.evicting(names);
+    }
+
     /**
      * Applies a change that another gateway of this cache has told. An eviction, which visits all
      * cached pages, is done on a thread of its own.

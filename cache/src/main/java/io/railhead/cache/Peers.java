@@ -41,6 +41,12 @@ public interface Peers {
     CompletionStage<Void> tell(Change change);
 
     /**
+     * Takes note that names are being evicted here: for a while no page of theirs is taken from
+     * another gateway, which may not have evicted it yet.
+     */
+    default void evicting(Selection names) {}
+
+    /**
      * Tells them an eviction. A store that is asked may confirm what was evicted, so it counts only
      * where it was done.
      *

@@ -26,9 +26,14 @@ public record Selection(String bucket, String name, Kind kind) {
     }
 
     public boolean covers(ObjectId id) {
-        return id.bucket().equals(bucket) && switch (kind) {
-            case KEY -> id.key().equals(name);
-            case PREFIX -> id.key().startsWith(name);
+        return covers(id.bucket(), id.key());
+    }
+
+    /** Returns whether it covers every version of an object of that name. */
+    public boolean covers(String otherBucket, String key) {
+        return otherBucket.equals(bucket) && switch (kind) {
+            case KEY -> key.equals(name);
+            case PREFIX -> key.startsWith(name);
         };
     }
 }

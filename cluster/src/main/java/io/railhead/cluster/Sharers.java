@@ -77,7 +77,7 @@ final class Sharers {
         all = sorted();
     }
 
-    /** Returns the members in one order, so that two of one name have one owner everywhere. */
+    /** Returns the members in the order of their names, which must differ. */
     private List<Sharer> sorted() {
         List<Sharer> found = new ArrayList<>(others.values());
         if (own != null) {

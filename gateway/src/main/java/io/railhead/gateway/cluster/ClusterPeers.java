@@ -3,6 +3,7 @@ package io.railhead.gateway.cluster;
 import io.railhead.cache.Change;
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.Peers;
+import io.railhead.cache.Selection;
 import io.railhead.cluster.Cluster;
 import io.railhead.cluster.ClusterConfig;
 import io.railhead.cluster.ClusterState;
@@ -22,6 +23,7 @@ public final class ClusterPeers implements Peers, AutoCloseable {
     private static final Executor ELSEWHERE = task -> Thread.ofVirtual().start(task);
 
     private final Cluster cluster;
+    private final RecentEvictions evicted = new RecentEvictions();
 
     /** @param ownedCluster not joined yet; closed with this */
     public ClusterPeers(Cluster ownedCluster) {
@@ -56,15 +58,22 @@ public final class ClusterPeers implements Peers, AutoCloseable {
         return cluster.tellAll(ChangeFormat.bytes(eviction), EVICTION_PATIENCE);
     }
 
+    @Override
+    public void evicting(Selection names) {
+        evicted.add(names, System.nanoTime());
+    }
+
     /**
      * Returns where the owner of a run answers; null if this gateway owns it, or shares nothing of
-     * the backend out.
+     * the backend out. An owner may still have what was evicted here a moment ago.
      *
      * @param index the run's offset in the object, in runs
      */
     ClusterConfig.@Nullable Address ownerOf(String backend, String bucket, String key,
             long index) {
-        return cluster.ownerOf(backend, bucket, key, index);
+        return evicted.cover(bucket, key, System.nanoTime())
+                ? null
+                : cluster.ownerOf(backend, bucket, key, index);
     }
 
     /** Returns whether some member of the view answers fills there. */

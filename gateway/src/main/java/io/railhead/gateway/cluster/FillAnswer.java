@@ -33,14 +33,18 @@ final class FillAnswer implements RangeReader.Sink {
     private final Vertx vertx;
     private final HttpServerResponse response;
     private final Metrics metrics;
+    private final Runnable ended;
     private @Nullable RangeReader reader;
     private long timer;
     private long waiting;
     private long written;
     private boolean over;
+    private boolean told;
 
-    FillAnswer(Vertx vertx, HttpServerResponse response, Metrics metrics) {
+    /** @param ended runs once, when no page of the answer is leased any more */
+    FillAnswer(Vertx vertx, HttpServerResponse response, Metrics metrics, Runnable ended) {
         this.vertx = vertx;
+        this.ended = ended;
         this.response = response;
         this.metrics = metrics;
     }
@@ -146,8 +150,10 @@ final class FillAnswer implements RangeReader.Sink {
     }
 
     private void stopIfDone() {
-        if (over && waiting == 0) {
+        if (over && waiting == 0 && !told) {
+            told = true;
             vertx.cancelTimer(timer);
+            ended.run();
         }
     }
 

@@ -49,6 +49,8 @@ public final class FillPort implements TlsPort {
     static final String PATH = "/.railhead/fill";
     private static final Logger LOG = LoggerFactory.getLogger(FillPort.class);
     private static final int MAX_QUESTION_BYTES = 64 << 10;
+    private static final int LEASED_PART = 8;
+    private static final int FEWEST_ANSWERS = 4;
 
     private final Vertx vertx;
     private final OperatorPort port;
@@ -57,6 +59,7 @@ public final class FillPort implements TlsPort {
     private final ReadServices reads;
     private final PeerFills fills;
     private final Metrics metrics;
+    private int answering;
 
     /** @param fills knows which runs this gateway waits for itself */
     public FillPort(Vertx vertx, CredentialStore credentials, Routes routes, ReadServices reads,
@@ -137,7 +140,20 @@ public final class FillPort implements TlsPort {
             refuse(http, HttpResponseStatus.CONFLICT, "these bytes are being asked for here, too");
             return;
         }
+        if (answering >= mostAnswers()) {
+            refuse(http, HttpResponseStatus.SERVICE_UNAVAILABLE, "too many are answered");
+            return;
+        }
         send(http, asked, request, version);
+    }
+
+    /**
+     * Returns how many askers may be answered at a time: each has at most a run leased, and slow
+     * ones must not hold the cache's memory.
+     */
+    private long mostAnswers() {
+        long leasable = reads.cache().control().capacityBytes() / LEASED_PART;
+        return Math.max(FEWEST_ANSWERS, leasable / reads.runBytes());
     }
 
     private void requireWholePages(FillRequest asked) {
@@ -180,7 +196,7 @@ public final class FillPort implements TlsPort {
 
     /** Returns whether this gateway caches the object, of the store that both have compared. */
     private boolean isServed(FillRequest asked, S3Request request) {
-        return ReadRules.isCacheable(request) && !request.route().rule().isCacheOnly()
+        return ReadRules.isCacheable(request) && PeerFills.isShared(request.route().rule())
                 && reads.cache().keepsNew()
                 && asked.sizeBytes() <= request.route().rule().maxObject().bytes()
                 && PeerFills.isOfStart(routes.table().stores().get(asked.backend()));
@@ -189,7 +205,8 @@ public final class FillPort implements TlsPort {
     private void send(HttpServerRequest http, FillRequest asked, S3Request request,
             ObjectVersion version) {
         Context context = vertx.getOrCreateContext();
-        FillAnswer answer = new FillAnswer(vertx, http.response(), metrics);
+        answering++;
+        FillAnswer answer = new FillAnswer(vertx, http.response(), metrics, () -> answering--);
         PageSource store = new BackendPageSource(request.store(), request.caller(),
                 request.objectTarget(), new FetchTurn(asked.tenant(), asked.urgency()));
         RangeReader reader = reads.cache()

@@ -36,6 +36,8 @@ final class PeerFetch {
         FILLED,
         /** The status says that it would not. */
         REFUSED,
+        /** No connection was free in time: the owner is asked much, and may be well. */
+        BUSY,
         /** No answer began in time. */
         SILENT,
         UNREACHABLE,
@@ -81,7 +83,10 @@ final class PeerFetch {
     private long timer;
     private boolean over;
 
-    /** @param headMillis the time in which the owner begins its answer */
+    /**
+     * @param headMillis the time in which a connection is free, and then that in which the owner
+     *            begins its answer
+     */
     PeerFetch(Vertx vertx, HttpClientAgent client, ClusterConfig.Address owner, long headMillis,
             FillRequest asked, PageSource.Sink sink, Ending ending) {
         this.vertx = vertx;
@@ -94,7 +99,7 @@ final class PeerFetch {
     }
 
     void start() {
-        timer = vertx.setTimer(headMillis, _ -> giveUp(Result.SILENT));
+        timer = vertx.setTimer(headMillis, _ -> giveUp(Result.BUSY));
         Guard.run(this::ask, this::thrown);
     }
 
@@ -113,6 +118,8 @@ final class PeerFetch {
             return;
         }
         request = made;
+        vertx.cancelTimer(timer);
+        timer = vertx.setTimer(headMillis, _ -> giveUp(Result.SILENT));
         made.send(asked.json())
                 .onFailure(_ -> giveUp(Result.UNREACHABLE))
                 .onSuccess(answer -> Guard.run(() -> answered(answer), this::thrown));

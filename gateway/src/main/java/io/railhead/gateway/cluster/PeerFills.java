@@ -5,6 +5,7 @@ import io.railhead.cache.ObjectVersion;
 import io.railhead.cache.PageSource;
 import io.railhead.cache.WholeChecksum;
 import io.railhead.cluster.ClusterConfig;
+import io.railhead.gateway.config.Rule;
 import io.railhead.gateway.fill.Owners;
 import io.railhead.gateway.metrics.Metrics;
 import io.railhead.gateway.request.Address;
@@ -69,7 +70,9 @@ public final class PeerFills implements Owners, AutoCloseable {
         this.metrics = metrics;
         this.runBytes = runBytes;
         this.headMillis = headWait.toMillis();
-        options.setConnectTimeout((int) headMillis);
+        options.setConnectTimeout((int) (headMillis / 2))
+                .setSslHandshakeTimeout(headMillis / 2)
+                .setSslHandshakeTimeoutUnit(TimeUnit.MILLISECONDS);
     }
 
     /** Uses a certificate: the first before {@link #open}, later ones for new connections. */
@@ -85,7 +88,9 @@ public final class PeerFills implements Owners, AutoCloseable {
             return;
         }
         ClientSSLOptions later = new ClientSSLOptions().setHostnameVerificationAlgorithm("");
-        later.setKeyCertOptions(tls.getKeyCertOptions())
+        later.setSslHandshakeTimeout(headMillis / 2)
+                .setSslHandshakeTimeoutUnit(TimeUnit.MILLISECONDS)
+                .setKeyCertOptions(tls.getKeyCertOptions())
                 .setTrustOptions(tls.getTrustOptions())
                 .setEnabledSecureTransportProtocols(tls.getEnabledSecureTransportProtocols());
         try {
@@ -116,9 +121,17 @@ public final class PeerFills implements Owners, AutoCloseable {
      * principal's name. They have compared the stores of the start alone.
      */
     private boolean isShared(S3Request request) {
-        return client != null && !request.route().rule().isCacheOnly()
+        return client != null && isShared(request.route().rule())
                 && !(request.authentication() instanceof Authentication.PassedThrough)
                 && isOfStart(routes.table().stores().get(request.route().backend().name()));
+    }
+
+    /**
+     * Returns whether a rule lets members give each other pages. An owner cannot compare them with
+     * the store's checksum of the whole object, as {@code verify_fills} asks.
+     */
+    static boolean isShared(Rule rule) {
+        return !rule.isCacheOnly() && !rule.verifyFills();
     }
 
     static boolean isOfStart(@Nullable PlacedStore store) {
@@ -160,10 +173,11 @@ public final class PeerFills implements Owners, AutoCloseable {
                 return;
             }
             Run run = new Run(version, offset / runBytes);
-            asking.merge(run, 1, Integer::sum);
             Context context = vertx.getOrCreateContext();
+            FillRequest question = FillRequest.of(request, version, offset, length, turn);
+            asking.merge(run, 1, Integer::sum);
             PeerFetch fetch = new PeerFetch(vertx, asked, owner, headMillis,
-                    FillRequest.of(request, version, offset, length, turn), sink,
+                    question, sink,
                     new PeerFetch.Ending() {
                         @Override
                         public void ended(PeerFetch.Result result, long doneBytes) {

@@ -23,8 +23,10 @@ import io.vertx.core.Context;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClientAgent;
+import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.PoolOptions;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -55,7 +57,7 @@ class PeerFetchTest {
     private final ObjectCache cache = leaks
             .closing(new ObjectCache(memory, CacheConfig.DEFAULT, System::nanoTime));
     private final Vertx vertx = Vertx.vertx();
-    private final HttpClientAgent client = vertx.createHttpClient();
+    private HttpClientAgent client = vertx.createHttpClient();
     private final List<PeerFetch.Result> results = new CopyOnWriteArrayList<>();
     /** Longer than any machine needs. */
     private long headMillis = 20_000;
@@ -193,9 +195,25 @@ class PeerFetchTest {
 
     @Test
     void anOwnerThatSaysNothingIsNotWaitedFor() throws Exception {
-        headMillis = 20;
+        headMillis = 1_000;
         assertThat(read(_ -> {})).isEqualTo(OBJECT);
         expect(PeerFetch.Result.SILENT, 0L);
+    }
+
+    /** An owner that is asked much must not be taken for one that is silent. */
+    @Test
+    void whoFindsNoConnectionFreeAsksTheStore() throws Exception {
+        client = vertx.createHttpClient(new PoolOptions().setHttp1MaxSize(1));
+        HttpServer server = vertx.createHttpServer()
+                .requestHandler(_ -> {})
+                .listen(0, "127.0.0.1")
+                .await(20, TimeUnit.SECONDS);
+        client.request(HttpMethod.GET, server.actualPort(), "127.0.0.1", "/")
+                .await(20, TimeUnit.SECONDS);
+        headMillis = 20;
+        assertThat(readFrom(new ClusterConfig.Address("127.0.0.1", server.actualPort())))
+                .isEqualTo(OBJECT);
+        expect(PeerFetch.Result.BUSY, 0L);
     }
 
     @Test

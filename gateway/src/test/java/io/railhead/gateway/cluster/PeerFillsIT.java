@@ -2,10 +2,12 @@ package io.railhead.gateway.cluster;
 
 import static io.railhead.gateway.RandomBytes.random;
 import static io.railhead.gateway.TestGateway.await;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.gateway.TestClient;
 import io.railhead.gateway.TestGateway;
+import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -23,7 +25,9 @@ class PeerFillsIT {
     private static final int RUNS = 16;
     private static final String CONFIG = """
             cache: {memory: 64MiB, page: 64KiB, run: 512KiB, window: 1MiB}
-            rules: [{freshness: {bounded: 1h}, authorization: {remember: 1h}}]
+            rules:
+              - {bucket: verified, verify_fills: true}
+              - {freshness: {bounded: 1h}, authorization: {remember: 1h}}
             """;
     private static final String FILLED = "railhead_cluster_peer_fills_total{result=\"filled\",}";
 
@@ -130,6 +134,33 @@ class PeerFillsIT {
             three.eachServes("/b/put", object);
         }
         assertThat(filled()).isPositive();
+    }
+
+    /** An owner may not have evicted it yet when this gateway reads it again. */
+    @Test
+    void whatWasEvictedIsNotTakenFromAnotherGateway() {
+        byte[] object = random(5, 4 * RUN);
+        three.store.put("/b/evicted", object);
+        three.eachServes("/b/evicted", object);
+        TestGateway first = three.gateways.getFirst();
+        double before = first.metric(FILLED);
+        long asked = gets("/b/evicted");
+        HttpResponse<byte[]> answer = new TestClient(first::admin, "AK", "SK").send("POST",
+                "/.railhead/admin/evict",
+                JsonObject.of("bucket", "b", "key", "evicted").encode().getBytes(UTF_8));
+        assertThat(answer.statusCode()).isEqualTo(200);
+        assertThat(three.clients.getFirst().get("/b/evicted").body()).isEqualTo(object);
+        assertThat(first.metric(FILLED)).isEqualTo(before);
+        assertThat(gets("/b/evicted")).isEqualTo(asked + 4);
+    }
+
+    /** An owner could not compare its pages with the store's checksum of the whole object. */
+    @Test
+    void whatMustBeVerifiedComesFromTheStore() {
+        byte[] object = random(6, 4 * RUN);
+        three.store.put("/verified/object", object);
+        three.eachServes("/verified/object", object);
+        assertThat(filled()).isZero();
     }
 
     @Test
