@@ -72,6 +72,8 @@ class LimitsTest {
                     new Past("ConnectionLimitsTest", "aConnectionThatDoesNotBeginInTime")),
             entry("a connection without a request",
                     new Past("ConnectionLimitsTest", "aConnectionWithoutARequestIsClosed")),
+            entry("answers to other gateways at a time",
+                    new Past("FillPortIT", "noMoreAreAnswered")),
             entry("the head of an owner's answer",
                     new Past("PeerFetchTest", "anOwnerThatSaysNothingIsNotWaitedFor")),
             entry("between two pieces of an owner's answer",

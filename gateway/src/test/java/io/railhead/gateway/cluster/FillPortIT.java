@@ -15,6 +15,8 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterAll;
@@ -115,19 +117,57 @@ class FillPortIT {
 
     @Test
     void anAskerThatGoesAwayLeavesNothingLeased() throws Exception {
-        byte[] question = question("k", OBJECT, 2L * RUN).encode().getBytes(UTF_8);
-        URI address = URI.create("http://" + three.fills(0));
         for (int i = 0; i < 5; i++) {
-            try (Socket socket = new Socket(address.getHost(), address.getPort())) {
-                socket.getOutputStream()
-                        .write(("POST " + FillPort.PATH + " HTTP/1.1\r\nHost: x\r\n"
-                                + "Content-Length: " + question.length + "\r\n\r\n")
-                                .getBytes(UTF_8));
-                socket.getOutputStream().write(question);
-                assertThat(socket.getInputStream().read()).isEqualTo('H');
-            }
+            ask(question("k", OBJECT, 2L * RUN)).close();
         }
         three.gateways.getFirst().assertNoLease();
+    }
+
+    /** Slow askers, or a slow store, must not hold the cache's memory. */
+    @Test
+    void noMoreAreAnsweredThanAnEighthOfTheMemoryHasRuns() throws Exception {
+        byte[] object = random(3, 16 * RUN);
+        three.store.put("/b/many", object);
+        CountDownLatch goOn = new CountDownLatch(1);
+        three.store.fault((exchange, _) -> {
+            if (exchange.getRequestURI().getPath().endsWith("/many")) {
+                await(goOn);
+            }
+            return false;
+        });
+        List<Socket> answered = new ArrayList<>();
+        for (int run = 0; run < 15; run++) {
+            answered.add(ask(question("many", object, (long) run * RUN)));
+        }
+        assertThat(post(FillPort.PATH, question("many", object, 15L * RUN).encode())
+                .statusCode()).isEqualTo(503);
+        goOn.countDown();
+        for (Socket each : answered) {
+            each.close();
+        }
+        await(() -> answers("many", object) == 200);
+    }
+
+    private static int answers(String key, byte[] object) {
+        try {
+            return post(FillPort.PATH, question(key, object, 15L * RUN).encode()).statusCode();
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Returns a connection whose answer has begun. */
+    private static Socket ask(JsonObject question) throws IOException {
+        byte[] body = question.encode().getBytes(UTF_8);
+        URI address = URI.create("http://" + three.fills(0));
+        Socket socket = new Socket(address.getHost(), address.getPort());
+        socket.getOutputStream()
+                .write(("POST " + FillPort.PATH + " HTTP/1.1\r\nHost: x\r\n"
+                        + "Content-Length: " + body.length + "\r\n\r\n").getBytes(UTF_8));
+        socket.getOutputStream().write(body);
+        assertThat(new String(socket.getInputStream().readNBytes(12), UTF_8))
+                .isEqualTo("HTTP/1.1 200");
+        return socket;
     }
 
     /** Otherwise two members whose views differ would wait for each other. */
