@@ -198,6 +198,49 @@ def test_metadata_of_others_is_refused_and_runs_nothing(kept: railhead.Client, s
     assert load(kept, "s3://ckpt/evil", {"a": torch.zeros(1)})["a"] == 1
 
 
+def by_name(member: Any, protocol: int) -> tuple[Any, ...]:
+    """Reduces a member of an enum as Python 3.11.2 does."""
+    return getattr, (type(member), member.name)
+
+
+def test_an_enum_that_goes_by_its_name_is_read_back(kept: railhead.Client, store: DictStore,
+                                                    monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.distributed.checkpoint.metadata._MEM_FORMAT_ENCODING.__reduce_ex__", by_name)
+    for value in (1.0, 2.0):
+        save(kept, "s3://ckpt/enum", {"a": torch.full((3,), value)})
+        assert load(kept, "s3://ckpt/enum", {"a": torch.zeros(3)})["a"].tolist() == [value] * 3
+        assert len(store.objects) == 2
+    metadata = RailheadReader("s3://ckpt/enum", client=kept).read_metadata()
+    store.objects["/ckpt/enum/.metadata"] = pickle.dumps(metadata)  # of a version before
+    assert load(kept, "s3://ckpt/enum", {"a": torch.zeros(3)})["a"].tolist() == [2.0] * 3
+
+
+class Attribute:
+    """Asks for what is no member of an enum."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return getattr, (torch.Size, "mro")
+
+
+def test_attributes_of_others_are_refused(kept: railhead.Client, store: DictStore) -> None:
+    store.objects["/ckpt/attribute/.metadata"] = pickle.dumps(Attribute())
+    with pytest.raises(CheckpointException, match="no enum"):
+        load(kept, "s3://ckpt/attribute", {"a": torch.zeros(1)})
+
+
+def test_metadata_that_could_not_be_read_back_fails_the_save(kept: railhead.Client, store: DictStore) -> None:
+    class Planner(dcp.DefaultSavePlanner):  # type: ignore[misc, name-defined]
+        def create_global_plan(self, plans: Any) -> Any:
+            plans, metadata = super().create_global_plan(plans)
+            metadata.planner_data = Path("/")
+            return plans, metadata
+
+    save(kept, "s3://ckpt/planner", {"a": torch.ones(3)})
+    with pytest.raises(CheckpointException, match=r"no load could read this checkpoint.*pathlib"):
+        dcp.save({"a": torch.zeros(3)}, planner=Planner(), storage_writer=RailheadWriter("s3://ckpt/planner", client=kept))
+    assert load(kept, "s3://ckpt/planner", {"a": torch.zeros(3)})["a"].tolist() == [1.0] * 3
+
+
 def test_a_save_without_collectives_is_refused(kept: railhead.Client) -> None:
     with pytest.raises(ValueError, match="use_collectives"):
         RailheadWriter("s3://ckpt/x", client=kept).set_up_storage_writer(True, rank=0, use_collectives=False)

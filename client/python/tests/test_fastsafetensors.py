@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from typing import Any
 
 import pytest
@@ -14,7 +15,9 @@ import railhead
 torch = pytest.importorskip("torch")
 fastsafetensors = pytest.importorskip("fastsafetensors", reason="no fastsafetensors; pip install fastsafetensors==0.5.0")
 
-from railhead.engines.fastsafetensors import RailheadFileLoader  # noqa: E402
+from fastsafetensors.st_types import DeviceType  # noqa: E402
+
+from railhead.engines.fastsafetensors import RailheadCopier, RailheadFileLoader  # noqa: E402
 
 FILES: dict[str, dict[str, Any]] = {"a.safetensors": {"one": torch.arange(4.0), "two": torch.arange(3.0)},
                                     "b.safetensors": {"three": torch.ones(50_000)}}
@@ -54,6 +57,43 @@ def test_tensors_that_are_not_wanted_are_not_read(scripted: ScriptedStore) -> No
         assert {name: each.tolist() for name, each in got.items()} == {"two": [0, 1, 2]}
         moved = sum(client.report().bytes_by_path.values())
     assert moved == len(store.objects["/data/a"]) + FILES["a.safetensors"]["two"].nbytes
+
+
+class FakeBuffer:
+    def get_base_address(self) -> int:
+        return 1 << 20
+
+
+class Recorder:
+    """Stands for the framework and the client, and records what is asked of them in this order."""
+
+    def __init__(self) -> None:
+        self.told: list[Any] = []
+        self._paths = self
+
+    def alloc_tensor_memory(self, nbytes: int, device: Any) -> FakeBuffer:
+        self.told.append("alloc")
+        return FakeBuffer()
+
+    def synchronize(self, device: Any) -> None:
+        self.told.append("synchronize")
+
+    def reaches(self, memory: Any) -> bool:
+        return True
+
+    def get_many(self, reads: list[Any]) -> list[Any]:
+        self.told.append(("read", reads[0].buffer.cuda))
+        return [types.SimpleNamespace(etag="e", length=each.buffer.nbytes) for each in reads]
+
+
+@pytest.mark.parametrize(("index", "gpu"), [(None, 3), (0, 0), (1, 1)])
+def test_earlier_work_of_the_gpu_is_over_before_the_read(index: int | None, gpu: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 3)
+    recorder = Recorder()
+    metadata = types.SimpleNamespace(header_length=8, size_bytes=20, src="s3://data/a")
+    device = types.SimpleNamespace(type=DeviceType.CUDA, index=index)
+    RailheadCopier(recorder, "e", metadata, device, recorder).submit_io(False, 0)  # type: ignore[arg-type]
+    assert recorder.told == ["alloc", "synchronize", ("read", gpu)]
 
 
 def test_a_file_that_changes_is_not_loaded(scripted: ScriptedStore) -> None:

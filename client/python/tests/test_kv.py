@@ -5,14 +5,18 @@ from __future__ import annotations
 import ctypes
 import select
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 from conftest import Rack, ScriptedStore, content
 from dict_store import DictStore
 
 import railhead
-from railhead import _native
+from railhead import _memory, _native
+from railhead._jobs import Get, Put
+from railhead._session import Box
+from railhead._transfer import Transfer
+from railhead._windows import WindowsPut, around
 from railhead.kv import KV, Queue, Written
 
 
@@ -117,6 +121,60 @@ def test_an_error_is_a_miss_that_is_counted(scripted: ScriptedStore, store: Dict
         assert "taken for a miss" in caplog.text
         with pytest.raises(railhead.AccessDenied):
             blocks.delete(["k"])
+
+
+def test_memory_that_is_held_is_no_miss(blocks: KV, monkeypatch: pytest.MonkeyPatch) -> None:
+    held = railhead.MemoryHeld("held")
+    memory = bytearray(10)
+    address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    pieces = [(address, 3), (address + 4, 3)]
+    with monkeypatch.context() as patch:
+        # The first piece is missing, and the second one's memory is held.
+        patch.setattr(blocks._client, "get_many", lambda *_, **__: [railhead.NotFound(), held])
+        with pytest.raises(railhead.MemoryHeld):
+            blocks.get_into(["k"], [pieces])
+    monkeypatch.setattr(blocks, "_span", around)
+    monkeypatch.setattr(blocks, "_transfer", lambda jobs: [job.fail(held) for job in jobs])
+    with pytest.raises(railhead.MemoryHeld):
+        blocks.get_into(["k"], [pieces])
+    with pytest.raises(railhead.MemoryHeld):
+        blocks.put_from(["k"], [pieces])
+    assert blocks.stats().errors == {}
+
+
+def test_memory_that_is_held_outweighs_other_errors(blocks: KV) -> None:
+    transfer = Transfer(blocks._client._paths, Box())
+    job = Get("s3://kv-a/k", _memory.view(bytearray(1), writable=True))
+    job.fail(railhead.StoreError("before"))
+    transfer._hold(job.first(1)[0])
+    assert isinstance(job.error, railhead.MemoryHeld)
+    steps = transfer.run([])
+    next(steps)
+    with pytest.raises(railhead.MemoryHeld):  # and no error of the client's
+        steps.throw(railhead.ConnectionLost())
+
+
+def test_pieces_that_are_not_served_at_last_are_copied(blocks: KV, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = bytearray(b"abcdef")
+    address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    answers = iter([railhead.StoreError(code="SlowDown"), railhead.NotServed()])
+    transfer = blocks._transfer
+
+    def scripted(jobs: Sequence[Put]) -> None:
+        if all(isinstance(job, WindowsPut) for job in jobs):
+            answer = next(answers)
+            for job in jobs:
+                job.fail(answer)
+        else:
+            transfer(jobs)
+
+    monkeypatch.setattr(blocks, "_span", around)
+    monkeypatch.setattr(blocks, "_transfer", scripted)
+    assert blocks.put_from(["k"], [[(address + 4, 2), (address, 2)]]) == [Written.STORED]
+    monkeypatch.undo()
+    into = bytearray(4)
+    assert blocks.get_into(["k"], [into]) == [True]
+    assert into == b"efab"
 
 
 def test_mistakes_are_raised(blocks: KV) -> None:

@@ -13,6 +13,8 @@ import pytest
 from conftest import KEYS, ScriptedStore, content
 from dict_store import DictStore
 
+import railhead
+
 
 class FakeBitmap:
     def __init__(self, size: int) -> None:
@@ -175,6 +177,25 @@ def test_a_store_that_fails_says_so_and_a_load_misses(adapter: Any, store: DictS
     assert adapter.report_status()["errors"]
     store.broken = False
     assert looked_up(adapter, names) == [True, False]
+
+
+def test_a_task_whose_memory_is_held_is_never_reported(adapter: Any, store: DictStore, monkeypatch: pytest.MonkeyPatch,
+                                                       caplog: pytest.LogCaptureFixture) -> None:
+    def held(*_: Any) -> None:
+        raise railhead.MemoryHeld("held")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(adapter._blocks, "get_into", held)
+        patch.setattr(adapter._blocks, "put_from", held)
+        load = adapter.submit_load_task(keys(1), [Chunk(bytearray(1))])
+        adapter.submit_store_task(keys(1), [Chunk(bytearray(1))])
+        await_readable(adapter.get_load_event_fd())
+        await_readable(adapter.get_store_event_fd())
+    assert adapter.query_load_result(load) is None
+    assert adapter.pop_completed_store_tasks() == {}
+    assert adapter.report_status()["held_tasks"] == 2
+    assert caplog.text.count("never reported") == 1
+    assert loaded(adapter, keys(1), [Chunk(bytearray(1))]) == [False]
 
 
 def test_a_task_of_a_closed_client_misses(adapter: Any) -> None:

@@ -13,6 +13,8 @@ import pytest
 from conftest import KEYS, ScriptedStore, content
 from dict_store import DictStore
 
+import railhead
+
 PAGE = 1000
 
 
@@ -103,6 +105,19 @@ def test_an_error_is_a_miss(module: Any, scripted: ScriptedStore, store: DictSto
     assert backend.batch_exists(["k"]) == 0
     assert backend.batch_get_v1(["k"], [0]) == [False]
     assert backend.batch_set_v1(["l"], [0]) == [False]
+    backend.close()
+
+
+def test_pages_that_are_held_are_no_misses(module: Any, scripted: ScriptedStore, store: DictStore,
+                                           monkeypatch: pytest.MonkeyPatch) -> None:
+    def held(*_: Any) -> None:
+        raise railhead.MemoryHeld("held")
+
+    backend = module.RailheadHiCache(config(scripted), None)
+    backend.register_mem_pool_host(FakePool(1))
+    monkeypatch.setattr(backend._blocks, "get_into", held)
+    with pytest.raises(railhead.MemoryHeld):
+        backend.batch_get_v1(["k"], [0])
     backend.close()
 
 

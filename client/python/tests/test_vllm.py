@@ -16,6 +16,8 @@ import pytest
 from conftest import KEYS, Rack, ScriptedStore, content, environment_of
 from dict_store import DictStore
 
+import railhead
+
 CHUNK = 4096
 
 
@@ -256,6 +258,29 @@ def test_a_job_of_a_closed_client_fails(tier: Any) -> None:
     tier.submit_load(Job(1, keys(2), [0, 1], is_promotion=True))
     assert not finished(tier)[1].success
     assert tier.get_stats().counters == {("vllm:kv_offload_railhead_errors", ("ValueError",)): 1}
+
+
+def test_a_job_whose_memory_is_held_is_never_reported(tier: Any, store: DictStore, monkeypatch: pytest.MonkeyPatch,
+                                                      caplog: pytest.LogCaptureFixture) -> None:
+    names = keys(3)
+
+    def held(*_: Any) -> None:
+        raise railhead.MemoryHeld("held")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tier._blocks, "get_into", held)
+        patch.setattr(tier._blocks, "put_from", held)
+        tier.submit_load(Job(1, names[:1], [0], is_promotion=True))
+        tier.submit_store(Job(2, names[1:2], [1], is_promotion=False))
+        with pytest.raises(railhead.MemoryHeld):
+            tier.drain_jobs()
+    assert tier.get_finished_jobs() == []
+    tier.submit_store(Job(3, names[2:], [2], is_promotion=False))
+    with pytest.raises(railhead.MemoryHeld):
+        tier.drain_jobs()
+    assert [each.job_id for each in tier.get_finished_jobs()] == [3]
+    assert caplog.text.count("never reported") == 1
+    assert tier.get_stats().counters == {("vllm:kv_offload_railhead_errors", ("MemoryHeld",)): 2}
 
 
 def test_a_gateway_that_is_killed_in_the_midst_fails_the_jobs(module: Any, kv_rack: Rack, arena: Arena,

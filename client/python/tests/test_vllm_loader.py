@@ -101,6 +101,29 @@ def test_weights_that_are_not_there_stop_the_load(registered: dict[str, Any], op
         loader.load_weights(Model(), None)
 
 
+class Tracking(torch.nn.Module):  # type: ignore[misc, name-defined]
+    """A model that says what it loaded. One of its layers makes its own weights."""
+
+    def __init__(self, *names: str) -> None:
+        super().__init__()
+        for name in names:
+            self.register_parameter(name, torch.nn.Parameter(torch.zeros(1)))
+        self.made = torch.nn.Linear(1, 1)
+        self.made.quant_method = types.SimpleNamespace(process_weights_after_loading=None)
+
+    def load_weights(self, weights: Iterator[tuple[str, Any]]) -> set[str]:
+        return {name for name, _ in weights}
+
+
+def test_parameters_without_weights_are_named(registered: dict[str, Any], options: dict[str, Any]) -> None:
+    plain, quantised = types.SimpleNamespace(quantization=None), types.SimpleNamespace(quantization="fp8")
+    loader = registered["railhead"](Config(options))
+    loader.load_weights(Tracking("one", "two", "three"), plain)
+    loader.load_weights(Tracking("one", "four"), quantised)
+    with pytest.raises(ValueError, match=r"llama/ has no weights for five, four$"):
+        loader.load_weights(Tracking("one", "four", "five"), plain)
+
+
 def test_options_that_are_none_are_named(registered: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="no url"):
         registered["railhead"](Config({}))

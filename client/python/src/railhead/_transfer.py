@@ -71,6 +71,7 @@ class Transfer:
         self._session: Session | None = None
         self._lost = False                 # the session: another one when nothing is under way in it
         self._fail_fast = fail_fast
+        self._memory_held: errors.MemoryHeld | None = None
 
     def take(self, job: Job, outcome: Outcome, session: Session) -> None:
         """The outcome of the job's first and only piece, which somebody else asked for. What is still to be done, `run` does."""
@@ -92,13 +93,15 @@ class Transfer:
                 if self._ready:
                     yield from self._start()
                 yield from self._await()
-        except BaseException:
+        except BaseException as error:
             try:
                 yield from self._drain()
             except AssertionError:
                 raise
             except BaseException:  # an interrupt, before it had begun
                 yield from self._drain()
+            if self._memory_held not in (None, error) and isinstance(error, Exception):
+                raise self._memory_held from error
             raise
         finally:
             self._let_go()
@@ -319,7 +322,8 @@ class Transfer:
 
     def _hold(self, piece: Piece) -> None:
         if piece.slot is None:
-            piece.job.fail(errors.MemoryHeld("the gateway may still touch the buffer", url=piece.job.url))
+            # In place of an error before it, after which the memory might be used again.
+            self._memory_held = piece.job.error = errors.MemoryHeld("the gateway may still touch the buffer", url=piece.job.url)
         else:
             held.append(piece.slot)
             piece.slot = None

@@ -8,7 +8,8 @@ A namespace of small immutable blocks that a gateway holds in memory, such as th
         blocks.get_into(keys[:held], windows[:held])
 
 A cache may lose what it holds. So `exists`, `prefix`, `lease`, `touch` and `get_into` never raise what a gateway answers: an
-error is a miss, counted in `stats()` and logged. Only mistakes in arguments and a closed client are raised.
+error is a miss, counted in `stats()` and logged. Only mistakes in arguments and a closed client are raised, and MemoryHeld by
+`get_into` and `put_from`: the gateway may still touch a window of that call, and none of them may be used again.
 """
 
 from __future__ import annotations
@@ -205,7 +206,10 @@ class KV:
         return job.flags if job is not None else [False] * len(keys)
 
     def get_into(self, keys: Sequence[str | bytes], windows: Sequence[Window]) -> list[bool]:
-        """Reads each block into its window. True: it was held and filled the window exactly; else the content is undefined."""
+        """
+        Reads each block into its window. True: it was held and filled the window exactly; else the content is undefined. It
+        raises MemoryHeld where the gateway may still write a window: the call's windows are not to be used again.
+        """
         wanted = [(self._url + name, _views(window, writable=True))
                   for name, window in zip(_names(keys), windows, strict=True)]
         hits = self._get_by_lists(wanted)
@@ -222,6 +226,7 @@ class KV:
             if span is not None and not overlap(views):
                 jobs[at] = WindowsGet(url, views, span)
         self._transfer(list(jobs.values()))
+        _raise_held(job.error for job in jobs.values())
         served = {at: job for at, job in jobs.items() if not isinstance(job.error, errors.NotServed)}
         for job in served.values():
             if job.error is not None and not isinstance(job.error, errors.NotFound):
@@ -237,11 +242,15 @@ class KV:
                 reads.append(Read(url, view, start))
                 start += view.nbytes
         try:
-            got = iter(self._client.get_many(reads, return_exceptions=True) if reads else [])
+            got = self._client.get_many(reads, return_exceptions=True) if reads else []
+        except errors.MemoryHeld:
+            raise
         except (errors.RailheadError, OSError) as error:
             self._failed(error)
             return [False] * len(wanted)
-        return [self._is_hit(views, [next(got) for _ in views]) for _, views in wanted]
+        _raise_held(got)
+        each = iter(got)
+        return [self._is_hit(views, [next(each) for _ in views]) for _, views in wanted]
 
     def _span(self, views: list[View]) -> View | None:
         """The memory that holds all of several pieces, if a gateway reaches it."""
@@ -261,20 +270,24 @@ class KV:
     def put_from(self, keys: Sequence[str | bytes], windows: Sequence[Window]) -> list[Written]:
         """
         Stores each window as a block. Several pieces of one registered region go as they are, others are joined by a copy. What
-        has no room beside others is put again after those, as long as some are stored.
+        has no room beside others is put again after those, as long as some are stored. It raises MemoryHeld where the gateway may
+        still read a window: the call's windows are not to be used again.
         """
         wanted = [(self._url + name, _views(window, writable=False))
                   for name, window in zip(_names(keys), windows, strict=True)]
         jobs = self._put_by_lists([self._put_of(url, views) for url, views in wanted])
-        left = [job for job in jobs if job.outcome is None and self._is_sendable(job)]
+        left = [at for at, job in enumerate(jobs) if job.outcome is None and self._is_sendable(job)]
         while left:
-            self._transfer(left)
-            refused = [job for job in left if getattr(job.error, "code", "") == _NO_ROOM]
-            if len(refused) == len(left):
+            self._send([jobs[at] for at in left])
+            again = [at for at in left if getattr(jobs[at].error, "code", "") == _NO_ROOM]
+            not_served = [at for at in left if _is_to_be_copied(jobs[at])]
+            if len(again) == len(left):
                 break
-            left = refused
-            for job in left:
-                job.error = None
+            for at in again:
+                jobs[at].error = None
+            for at in not_served:
+                jobs[at] = _copied(jobs[at])
+            left = sorted(again + [at for at in not_served if self._is_sendable(jobs[at])])
         written = [self._written(job) for job in jobs]
         self._count(stored=written.count(Written.STORED), existed=written.count(Written.EXISTS),
                     refused=written.count(Written.REFUSED))
@@ -286,12 +299,15 @@ class KV:
 
     def _put_by_lists(self, jobs: list[Put]) -> list[Put]:
         """Sends those with several pieces of memory: the same jobs, but for those that were not served, and wait to be copied."""
-        self._transfer([job for job in jobs if isinstance(job, WindowsPut)])
+        self._send([job for job in jobs if isinstance(job, WindowsPut)])
         for job in jobs:
             if getattr(job.error, "code", "") == _NO_ROOM:
                 job.error = None
-        return [Put(job.url, _joined(job.views), _AS_BLOCK)
-                if isinstance(job, WindowsPut) and isinstance(job.error, errors.NotServed) else job for job in jobs]
+        return [_copied(job) if _is_to_be_copied(job) else job for job in jobs]
+
+    def _send(self, jobs: Sequence[Put]) -> None:
+        self._transfer(jobs)
+        _raise_held(job.error for job in jobs)
 
     def _transfer(self, jobs: Sequence[Put | WindowsGet]) -> None:
         if not jobs:
@@ -302,6 +318,8 @@ class KV:
 
         try:
             self._client._run(call)
+        except errors.MemoryHeld:
+            raise
         except (errors.RailheadError, OSError) as error:
             for job in jobs:
                 if job.outcome is None:
@@ -420,6 +438,13 @@ class KV:
         self._client._run(lambda paths, box: ask(paths, box, job))
 
 
+def _raise_held(results: Iterable[Any]) -> None:
+    """A miss would say that the memory is free."""
+    for each in results:
+        if isinstance(each, errors.MemoryHeld):
+            raise each
+
+
 def _names(keys: Iterable[str | bytes]) -> list[str]:
     return [key if isinstance(key, str) else key.hex() for key in keys]
 
@@ -432,6 +457,15 @@ def _views(window: Window, *, writable: bool) -> list[View]:
     if isinstance(window, list):
         return [view for each in window for view in _views(each, writable=writable)]
     return [_memory.view(window, writable=writable)]
+
+
+def _is_to_be_copied(job: Put) -> bool:
+    return isinstance(job, WindowsPut) and isinstance(job.error, errors.NotServed)
+
+
+def _copied(job: Put) -> Put:
+    assert isinstance(job, WindowsPut)
+    return Put(job.url, _joined(job.views), _AS_BLOCK)
 
 
 def _joined(views: Sequence[View]) -> View:

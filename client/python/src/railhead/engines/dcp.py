@@ -19,6 +19,7 @@ import uuid
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from enum import Enum, EnumMeta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -101,13 +102,9 @@ class _Folder:
         """NotFound where there is none, ValueError where it is another storage's."""
         content = self._client().get(self._of(_METADATA))
         try:
-            metadata = _Unpickler(io.BytesIO(content)).load()
-            places = (metadata.storage_data or {}).values()
-        except Exception as error:  # of bytes that are no pickle almost any is raised
+            return _unpickled(content)
+        except ValueError as error:
             raise ValueError(f"{self._url} has no checkpoint of RailheadWriter: {error}") from error
-        if not all(isinstance(place, _Place) for place in places):
-            raise ValueError(f"{self._url} has no checkpoint of RailheadWriter: its items are stored in another way")
-        return metadata
 
 
 class RailheadWriter(_Folder, StorageWriter):
@@ -185,10 +182,15 @@ class RailheadWriter(_Folder, StorageWriter):
         upload.complete(etags)
 
     def finish(self, metadata: Metadata, results: list[list[WriteResult]]) -> None:
-        former = self._former()
         metadata.storage_data = {each.index: each.storage_data for of_rank in results for each in of_rank}
         metadata.storage_meta = self.storage_meta()
-        self._client().put_from(self._of(_METADATA), pickle.dumps(metadata))
+        content = _pickled(metadata)
+        try:
+            _unpickled(content)
+        except ValueError as error:
+            raise ValueError(f"{self._url}: no load could read this checkpoint, and the former one stays: {error}") from error
+        former = self._former()
+        self._client().put_from(self._of(_METADATA), content)
         files = {place.file for place in metadata.storage_data.values()}
         try:
             delete_all(self._client(), [self._of(name) for name in former - files])
@@ -199,7 +201,10 @@ class RailheadWriter(_Folder, StorageWriter):
         """Objects of the checkpoint that is there, where it is one of this class."""
         try:
             places = (self._metadata().storage_data or {}).values()
-        except (errors.RailheadError, ValueError):  # what may not be read is not this one's to delete
+        except errors.NotFound:
+            return set()
+        except (errors.RailheadError, ValueError) as error:  # what may not be read is not this one's to delete
+            _LOG.warning("%s: objects of the former checkpoint are left: %s", self._url, error)
             return set()
         return {place.file for place in places}
 
@@ -290,9 +295,43 @@ class _Unpickler(pickle.Unpickler):
     """Metadata is of what DCP has in it, and nothing else is called: who can write an object cannot run code here."""
 
     def find_class(self, module: str, name: str) -> Any:
+        if (module, name) == ("builtins", "getattr"):
+            return _member
         if (module, name) in _SAFE or (module == "torch" and isinstance(getattr(torch, name, None), torch.dtype)):
             return super().find_class(module, name)
         raise pickle.UnpicklingError(f"its metadata names {module}.{name}")
+
+
+def _member(kind: Any, name: str) -> Any:
+    """Stands for getattr, to which some versions of Python reduce a member of an enum. It takes nothing but such members."""
+    if not isinstance(kind, EnumMeta):
+        raise pickle.UnpicklingError(f"its metadata asks for {name!r} of something that is no enum")
+    return kind[name]
+
+
+class _Pickler(pickle.Pickler):
+    """Writes members of enums by value, on every version of Python."""
+
+    def reducer_override(self, what: Any) -> Any:
+        return (type(what), (what.value,)) if isinstance(what, Enum) else NotImplemented
+
+
+def _pickled(metadata: Any) -> bytes:
+    content = io.BytesIO()
+    _Pickler(content).dump(metadata)
+    return content.getvalue()
+
+
+def _unpickled(content: bytes) -> Any:
+    """ValueError where it is no metadata of a RailheadWriter."""
+    try:
+        metadata = _Unpickler(io.BytesIO(content)).load()
+        places = (metadata.storage_data or {}).values()
+    except Exception as error:  # of bytes that are no pickle almost any is raised
+        raise ValueError(str(error)) from error
+    if not all(isinstance(place, _Place) for place in places):
+        raise ValueError("its items are stored in another way")
+    return metadata
 
 
 def _planned_bytes(item: Any, text: io.BytesIO | None) -> int:

@@ -52,7 +52,9 @@ class RailheadCopier(CopierInterface):
         """Returns when all is read."""
         first, end = self.metadata.header_length, self.metadata.size_bytes
         buffer = self._framework.alloc_tensor_memory(end - first, self._device)
-        cuda = (self._device.index or 0) if self._device.type == DeviceType.CUDA else None
+        cuda = self._gpu()
+        if cuda is not None:  # a gateway knows nothing of streams: what ran on this memory before has to be over
+            self._framework.synchronize(self._device)
         whole = View(buffer.get_base_address(), end - first, None, cuda)
         ranges = [(first, end)] if self._ranges is None else self._ranges
         reads = [Read(self.metadata.src, whole.part(at - first, last - at), at) for at, last in ranges if last > at]
@@ -63,6 +65,16 @@ class RailheadCopier(CopierInterface):
                 if got.etag != self._etag or got.length != read.buffer.nbytes:
                     raise errors.PreconditionFailed("the file changed while it was read", url=self.metadata.src)
         return buffer
+
+    def _gpu(self) -> int | None:
+        """The GPU that a new buffer lies in; None for the host's memory."""
+        if self._device.type != DeviceType.CUDA:
+            return None
+        if self._device.index is not None:
+            return int(self._device.index)
+        import torch  # other frameworks' devices always have a number
+
+        return int(torch.cuda.current_device())
 
     def wait_io(self, gbuf: Any, dtype: Any = DType.AUTO, noalign: bool = False, owner: Any = None) -> Any:
         return self.metadata.get_tensors(gbuf, self._device, self.metadata.header_length, dtype=dtype, owner=owner)

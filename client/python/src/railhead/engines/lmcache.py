@@ -4,7 +4,8 @@ LMCache's L2 plugin (multi-process mode): KV chunks go to a gateway's cache-only
     lmcache server --l2-adapter '{"type": "plugin", "module_path": "railhead.engines.lmcache", "class_name": "RailheadL2Adapter",
         "adapter_params": {"url": "s3://kv-llama/"}}'
 
-Written for LMCache 0.5.6. An error of the gateway is a miss or a failed store, counted in `report_status`.
+Written for LMCache 0.5.6. An error of the gateway is a miss or a failed store, counted in `report_status`. A task whose memory
+the gateway may still touch is never reported as done, so that LMCache keeps that memory.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from lmcache.lmcache_native import Bitmap
 from lmcache.v1.distributed.internal_api import L2StoreResult
 from lmcache.v1.distributed.l2_adapters.base import L2AdapterInterface
 
+from railhead import errors
 from railhead.client import Client
 from railhead.kv import Queue, Written
 
@@ -50,6 +52,7 @@ class RailheadL2Adapter(L2AdapterInterface):
         self._stores, self._lookups, self._loads = Queue(), Queue(), Queue()
         self._lock = threading.Lock()
         self._done: dict[int, dict[int, Any]] = {id(queue): {} for queue in (self._stores, self._lookups, self._loads)}
+        self._held = 0  # tasks that are never reported
         self._sizes: OrderedDict[Any, int] = OrderedDict()  # of what was stored last and not deleted
 
     # ---- Descriptors, one for each kind of task ----
@@ -117,6 +120,8 @@ class RailheadL2Adapter(L2AdapterInterface):
         def guarded() -> list[bool]:
             try:
                 return call(wanted)
+            except errors.MemoryHeld:
+                raise
             except Exception:  # a closed client, or a key that cannot be sent: none is held
                 _LOG.exception("a task of %d keys", len(wanted))
                 return [False] * len(wanted)
@@ -141,7 +146,17 @@ class RailheadL2Adapter(L2AdapterInterface):
 
     def _gather(self, queue: Queue) -> None:
         """Under the lock."""
-        self._done[id(queue)].update(queue.drain())
+        for task, result in queue.drain():
+            if isinstance(result, errors.MemoryHeld):
+                self._hold(task, result)
+            else:
+                self._done[id(queue)][task] = result
+
+    def _hold(self, task: int, error: errors.MemoryHeld) -> None:
+        """Never reports the task: LMCache would use its memory for something else."""
+        self._held += 1
+        if self._held == 1:
+            _LOG.error("task %d is never reported as done: %s", task, error)
 
     # ---- The rest ----
 
@@ -155,7 +170,7 @@ class RailheadL2Adapter(L2AdapterInterface):
 
     def report_status(self) -> dict[str, Any]:
         stats = self._blocks.stats()
-        return {"is_healthy": True, "type": "railhead", **stats._asdict()}
+        return {"is_healthy": True, "type": "railhead", "held_tasks": self._held, **stats._asdict()}
 
     def close(self) -> None:
         for queue in (self._stores, self._lookups, self._loads):

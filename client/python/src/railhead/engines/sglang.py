@@ -4,7 +4,8 @@ SGLang's dynamic HiCache backend: pages of KV go to a gateway's cache-only objec
     --hicache-storage-backend dynamic --hicache-storage-backend-extra-config '{"backend_name": "railhead", "interface_v1": 1,
         "module_path": "railhead.engines.sglang", "class_name": "RailheadHiCache", "url": "s3://kv-llama/"}'
 
-Written for SGLang 0.5.23. An error of the gateway is a miss or a failed write.
+Written for SGLang 0.5.23. An error of the gateway is a miss or a failed write. MemoryHeld is raised: the gateway may still touch
+pages of that call, which SGLang would use for something else after a miss. It ends the thread of SGLang that called.
 """
 
 from __future__ import annotations

@@ -6,12 +6,14 @@ vLLM's secondary tier of KV offloading: chunks of its CPU tier go to a gateway's
         "module_path": "railhead.engines.vllm", "url": "s3://kv-llama/"}]}}'
 
 Written for vLLM 0.32.0, whose interface of tiers is experimental. An error of the gateway is a miss or a failed job, counted by
-kind in the metric vllm:kv_offload_railhead_errors.
+kind in the metric vllm:kv_offload_railhead_errors. A job whose memory the gateway may still touch is never reported as finished,
+so that vLLM keeps that memory.
 """
 
 from __future__ import annotations
 
 import ctypes
+import logging
 import select
 import time
 from collections import Counter
@@ -32,9 +34,11 @@ from vllm.v1.kv_offload.file_mapper import FileMapper
 from vllm.v1.kv_offload.tiering.async_lookup import AsyncLookupManager
 from vllm.v1.kv_offload.tiering.base import JobResult, SecondaryTierManager
 
+from railhead import errors
 from railhead.client import Client
 from railhead.kv import KV, Queue, Written
 
+_LOG = logging.getLogger(__name__)
 _ERRORS = "vllm:kv_offload_railhead_errors"
 
 
@@ -93,6 +97,7 @@ class RailheadTier(SecondaryTierManager):
         self._finished: list[JobResult] = []
         self._failed: Counter[str] = Counter()  # kinds of what jobs raised, which the namespace has not counted
         self._told: Counter[str] = Counter()
+        self._held: errors.MemoryHeld | None = None  # the first, after which the tier's memory is never free again
 
     # ---- Lookups ----
 
@@ -145,7 +150,18 @@ class RailheadTier(SecondaryTierManager):
 
     def _gather(self) -> None:
         for number, done in self._queue.drain():
-            self._finished.append(self._result(self._jobs.pop(number), done))
+            job = self._jobs.pop(number)
+            if isinstance(done, errors.MemoryHeld):
+                self._hold(job, done)
+            else:
+                self._finished.append(self._result(job, done))
+
+    def _hold(self, job: Any, error: errors.MemoryHeld) -> None:
+        """Never reports the job: vLLM would use its memory for something else."""
+        self._failed[type(error).__name__] += 1
+        if self._held is None:
+            self._held = error
+            _LOG.error("job %s is never reported as finished: %s", job.job_id, error)
 
     def _result(self, job: Any, done: _Done | BaseException) -> JobResult:
         keys = list(job.keys)
@@ -160,11 +176,14 @@ class RailheadTier(SecondaryTierManager):
                          transfer_time=done.seconds, transfer_bytes=done.moved * self._block_size_bytes)
 
     def drain_jobs(self) -> None:
+        """MemoryHeld where a job's memory may still be touched: vLLM is about to use all of it anew."""
         poller = select.poll()
         poller.register(self._queue.event_fd(), select.POLLIN)
         while self._jobs:
             poller.poll()
             self._gather()
+        if self._held is not None:
+            raise self._held
 
     def shutdown(self) -> None:
         self._lookup.shutdown()
@@ -180,8 +199,8 @@ class RailheadTier(SecondaryTierManager):
 
     def get_stats(self) -> OffloadingConnectorStats | None:
         """Errors since the last call, by kind."""
-        errors = Counter(self._blocks.stats().errors) + self._failed
-        new, self._told = errors - self._told, errors
+        counted = Counter(self._blocks.stats().errors) + self._failed
+        new, self._told = counted - self._told, counted
         stats = OffloadingConnectorStats()
         for kind, count in new.items():
             stats.increase_counter(_ERRORS, count, (kind,))

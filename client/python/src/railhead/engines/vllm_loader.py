@@ -37,9 +37,25 @@ def register() -> None:
             from railhead.client import Client
 
             with Client(**self._options) as client:
-                model.load_weights(_weights(client, self._url))
+                loaded = model.load_weights(_weights(client, self._url))
+            if loaded is not None and model_config.quantization is None:  # as vLLM's own loader decides
+                _check_all_loaded(model, loaded, self._url)
 
     register_model_loader("railhead")(RailheadModelLoader)
+
+
+def _check_all_loaded(model: Any, loaded: set[str], url: str) -> None:
+    """ValueError where a parameter has no weights. Exempts the layers that vLLM's own loader exempts."""
+    exempt = {f"{name}.{each}" if name else each for name, module in model.named_modules() if _is_exempt(module)
+              for each, _ in module.named_parameters()}
+    missing = sorted({name for name, _ in model.named_parameters()} - loaded - exempt)
+    if missing:
+        raise ValueError(f"{url} has no weights for {', '.join(missing)}")
+
+
+def _is_exempt(module: Any) -> bool:
+    method = getattr(module, "quant_method", None)
+    return bool(getattr(method, "uses_meta_device", False)) or hasattr(method, "process_weights_after_loading")
 
 
 def _weights(client: Any, url: str) -> Iterator[tuple[str, Any]]:
