@@ -165,7 +165,7 @@ public final class CacheOnlyObjects {
     private CacheOnlyShare.LeaseLimit leaseLimit(TenantPartition partition) {
         return new CacheOnlyShare.LeaseLimit(
                 partitions.leasableBytes(partition),
-                maxObjects / TenantPartitions.LEASED_PART / partitions.all().length);
+                maxObjects / TenantPartitions.LEASED_PART / partitions.owners());
     }
 
     /** Removes an object; false if there is none. A reader that has its pages reads on. */
@@ -492,10 +492,12 @@ public final class CacheOnlyObjects {
     }
 
     private long leasedBytes() {
-        long now = nanoClock.getAsLong();
-        return Arrays.stream(partitions.all())
-                .mapToLong(partition -> partition.cacheOnly().leasedBytes(now))
-                .sum();
+        return Arrays.stream(partitions.all()).mapToLong(this::leasedBytes).sum();
+    }
+
+    /** Returns the bytes of a partition's leased objects. */
+    long leasedBytes(TenantPartition partition) {
+        return partition.cacheOnly().leasedBytes(nanoClock.getAsLong());
     }
 
     private static int compare(String one, String other) {
