@@ -396,9 +396,15 @@ public final class CacheOnlyObjects {
         }
     }
 
-    /** Gives back the memory of objects that have expired. Looks at each object. */
+    /**
+     * Ends leases whose time is over, and gives back the memory of objects that have expired. Looks
+     * at each object.
+     */
     void sweep() {
         long now = nanoClock.getAsLong();
+        for (TenantPartition partition : partitions.all()) {
+            partition.cacheOnly().endLeases(now);
+        }
         for (CacheOnlyObject object : objects.values()) {
             if (object.isExpiredAt(now)) {
                 expire(object);
