@@ -19,6 +19,7 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -220,9 +221,10 @@ public final class CacheOnlyObjects {
      * loops.
      *
      * @param keys those that count
+     * @param goesOn asked after each object; false ends the count early
      */
     public Usage usage(String tenant, String namespace, String bucket, String prefix,
-            Predicate<String> keys) {
+            Predicate<String> keys, BooleanSupplier goesOn) {
         TenantPartition partition = partitions.of(tenant);
         long now = nanoClock.getAsLong();
         long[] sums = new long[3];
@@ -236,7 +238,7 @@ public final class CacheOnlyObjects {
                         ? object.slotBytes()
                         : 0;
             }
-            return begins;
+            return begins && goesOn.getAsBoolean();
         });
         return new Usage(sums[0], sums[1], sums[2],
                 Math.min(partition.quotaBytes(), partitions.capacityBytes()));
