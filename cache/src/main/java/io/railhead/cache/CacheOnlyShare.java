@@ -155,6 +155,8 @@ final class CacheOnlyShare {
     }
 
     /** Ends all leases whose time is over, a batch at a time, so that others wait for none. */
+    // A yield is a hint; nothing relies on it.
+    @SuppressWarnings("ThreadPriorityCheck")
     void endLeases(long nowNanos) {
         boolean more = true;
         while (more) {

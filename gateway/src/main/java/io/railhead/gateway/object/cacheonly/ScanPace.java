@@ -15,6 +15,8 @@ final class ScanPace {
     }
 
     /** Counts an object; false if the scan should stop. */
+    // A virtual thread that computes leaves its carrier only so.
+    @SuppressWarnings("ThreadPriorityCheck")
     boolean goesOn() {
         if (++objects % OBJECTS_AT_ONCE != 0) {
             return true;
