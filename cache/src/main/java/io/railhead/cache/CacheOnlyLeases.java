@@ -8,8 +8,9 @@ import java.util.Map;
 import java.util.TreeSet;
 
 /**
- * The leased objects of one {@link CacheOnlyShare}, by the ends of their leases. Guarded by the
- * share's monitor.
+ * The leased objects of one {@link CacheOnlyShare}, by the ends of their leases. Many leases may
+ * end at once, so they are taken out in batches; one that has ended but is still here protects
+ * nothing. Guarded by the share's monitor.
  */
 final class CacheOnlyLeases {
     // Differences, since the clock may run over.
@@ -22,19 +23,36 @@ final class CacheOnlyLeases {
     private long bytes;
     private long last;
 
-    private record Lease(CacheOnlyObject object, long endNanos, long number) {}
+    private record Lease(CacheOnlyObject object, long endNanos, long number) {
+        boolean hasEnded(long nowNanos) {
+            return endNanos - nowNanos <= 0;
+        }
+    }
 
     int count() {
         return byObject.size();
     }
 
-    /** Returns the bytes that leased objects take from memory. */
+    /** Returns the bytes that the objects here take from memory. */
     long bytes() {
         return bytes;
     }
 
-    boolean contains(CacheOnlyObject object) {
-        return byObject.containsKey(object);
+    /** Returns whether an object has a lease that has not ended. */
+    boolean contains(CacheOnlyObject object, long nowNanos) {
+        Lease lease = byObject.get(object);
+        return lease != null && !lease.hasEnded(nowNanos);
+    }
+
+    /** Takes an object out whose lease has ended; false if it is not such a one. */
+    boolean tryTakeEnded(CacheOnlyObject object, long nowNanos) {
+        Lease lease = byObject.get(object);
+        return lease != null && lease.hasEnded(nowNanos) && remove(object);
+    }
+
+    /** Returns whether some lease here has ended. */
+    boolean haveEnded(long nowNanos) {
+        return !byEnd.isEmpty() && byEnd.first().hasEnded(nowNanos);
     }
 
     /** Leases an object until then; a lease that ends later stays. */
@@ -64,13 +82,19 @@ final class CacheOnlyLeases {
         return true;
     }
 
-    /** Ends the leases whose time is over, and returns their objects. */
-    List<CacheOnlyObject> takeEnded(long nowNanos) {
-        if (byEnd.isEmpty() || byEnd.first().endNanos - nowNanos > 0) {
+    /**
+     * Takes objects out whose leases have ended, those that ended first.
+     *
+     * @param most the most objects, unless more are needed for the bytes
+     * @param wantedBytes of objects that the caller will evict, so that more may be taken out
+     */
+    List<CacheOnlyObject> takeEnded(long nowNanos, int most, long wantedBytes) {
+        if (!haveEnded(nowNanos)) {
             return List.of();
         }
         List<CacheOnlyObject> ended = new ArrayList<>();
-        while (!byEnd.isEmpty() && byEnd.first().endNanos - nowNanos <= 0) {
+        long before = bytes;
+        while (haveEnded(nowNanos) && (ended.size() < most || before - bytes < wantedBytes)) {
             CacheOnlyObject object = byEnd.first().object;
             boolean _ = remove(object);
             ended.add(object);

@@ -19,6 +19,7 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -165,7 +166,7 @@ public final class CacheOnlyObjects {
     private CacheOnlyShare.LeaseLimit leaseLimit(TenantPartition partition) {
         return new CacheOnlyShare.LeaseLimit(
                 partitions.leasableBytes(partition),
-                maxObjects / TenantPartitions.LEASED_PART / partitions.all().length);
+                maxObjects / TenantPartitions.LEASED_PART / partitions.owners());
     }
 
     /** Removes an object; false if there is none. A reader that has its pages reads on. */
@@ -220,9 +221,10 @@ public final class CacheOnlyObjects {
      * loops.
      *
      * @param keys those that count
+     * @param goesOn asked after each object; false ends the count early
      */
     public Usage usage(String tenant, String namespace, String bucket, String prefix,
-            Predicate<String> keys) {
+            Predicate<String> keys, BooleanSupplier goesOn) {
         TenantPartition partition = partitions.of(tenant);
         long now = nanoClock.getAsLong();
         long[] sums = new long[3];
@@ -236,7 +238,7 @@ public final class CacheOnlyObjects {
                         ? object.slotBytes()
                         : 0;
             }
-            return begins;
+            return begins && goesOn.getAsBoolean();
         });
         return new Usage(sums[0], sums[1], sums[2],
                 Math.min(partition.quotaBytes(), partitions.capacityBytes()));
@@ -396,9 +398,15 @@ public final class CacheOnlyObjects {
         }
     }
 
-    /** Gives back the memory of objects that have expired. Looks at each object. */
+    /**
+     * Ends leases whose time is over, and gives back the memory of objects that have expired. Looks
+     * at each object.
+     */
     void sweep() {
         long now = nanoClock.getAsLong();
+        for (TenantPartition partition : partitions.all()) {
+            partition.cacheOnly().endLeases(now);
+        }
         for (CacheOnlyObject object : objects.values()) {
             if (object.isExpiredAt(now)) {
                 expire(object);
@@ -492,10 +500,12 @@ public final class CacheOnlyObjects {
     }
 
     private long leasedBytes() {
-        long now = nanoClock.getAsLong();
-        return Arrays.stream(partitions.all())
-                .mapToLong(partition -> partition.cacheOnly().leasedBytes(now))
-                .sum();
+        return Arrays.stream(partitions.all()).mapToLong(this::leasedBytes).sum();
+    }
+
+    /** Returns the bytes of a partition's leased objects. */
+    long leasedBytes(TenantPartition partition) {
+        return partition.cacheOnly().leasedBytes(nanoClock.getAsLong());
     }
 
     private static int compare(String one, String other) {

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The cache-only objects of one {@link TenantPartition}, oldest first. An object that was read gets
  * one more round: the one that arrived first, and that nobody read since, goes first. Leased
- * objects stand apart, so that no search passes over them. They come back as the newest ones when
- * their leases end.
+ * objects stand apart, so that no search passes over them. They come back as the newest ones once
+ * their leases have ended, a batch with each call, or all with {@link #endLeases}.
  *
  * <p> Any thread. The monitor is the innermost lock: nothing is evicted or freed within it, so a
  * caller evicts what it is given.
@@ -49,8 +49,8 @@ final class CacheOnlyShare {
      */
     synchronized @Nullable List<CacheOnlyObject> tryReserve(long wanted, long limitBytes,
             long nowNanos) {
-        endLeases(nowNanos);
         long excess = bytes + wanted - limitBytes;
+        endSome(nowNanos, excess);
         List<CacheOnlyObject> oldest = excess <= 0
                 ? List.of()
                 : oldest(excess, Integer.MAX_VALUE);
@@ -67,7 +67,7 @@ final class CacheOnlyShare {
      * them.
      */
     synchronized List<CacheOnlyObject> takeOldest(long wanted, long nowNanos) {
-        endLeases(nowNanos);
+        endSome(nowNanos, wanted);
         List<CacheOnlyObject> oldest = wanted <= 0
                 ? List.of()
                 : oldest(wanted, Integer.MAX_VALUE);
@@ -77,7 +77,7 @@ final class CacheOnlyShare {
 
     /** Takes the oldest object out, whatever its size; the caller must evict it. */
     synchronized List<CacheOnlyObject> takeOldestOne(long nowNanos) {
-        endLeases(nowNanos);
+        endSome(nowNanos, 0);
         List<CacheOnlyObject> oldest = oldest(Long.MAX_VALUE, 1);
         oldest.forEach(this::remove);
         return oldest;
@@ -121,8 +121,11 @@ final class CacheOnlyShare {
      */
     synchronized boolean tryLease(CacheOnlyObject object, long nowNanos, long endNanos,
             LeaseLimit limit) {
-        endLeases(nowNanos);
-        boolean isLeased = leases.contains(object);
+        endSome(nowNanos, object.slotBytes());
+        if (leases.tryTakeEnded(object, nowNanos)) {
+            order.add(object);
+        }
+        boolean isLeased = leases.contains(object, nowNanos);
         if (!isLeased && !order.contains(object)) {
             return false;
         }
@@ -139,18 +142,34 @@ final class CacheOnlyShare {
 
     /** Returns whether an object is leased. */
     synchronized boolean isLeased(CacheOnlyObject object, long nowNanos) {
-        endLeases(nowNanos);
-        return leases.contains(object);
+        return leases.contains(object, nowNanos);
     }
 
-    /** Returns the bytes of leased objects. */
+    /**
+     * Returns the bytes of leased objects. Where more leases have ended than one call takes out,
+     * the others count until {@link #endLeases}.
+     */
     synchronized long leasedBytes(long nowNanos) {
-        endLeases(nowNanos);
+        endSome(nowNanos, 0);
         return leases.bytes();
     }
 
-    private void endLeases(long nowNanos) {
-        order.addAll(leases.takeEnded(nowNanos));
+    /** Ends all leases whose time is over, a batch at a time, so that others wait for none. */
+    // A yield is a hint; nothing relies on it.
+    @SuppressWarnings("ThreadPriorityCheck")
+    void endLeases(long nowNanos) {
+        boolean more = true;
+        while (more) {
+            synchronized (this) {
+                endSome(nowNanos, 0);
+                more = leases.haveEnded(nowNanos);
+            }
+            Thread.yield();
+        }
+    }
+
+    private void endSome(long nowNanos, long wantedBytes) {
+        order.addAll(leases.takeEnded(nowNanos, MAX_PASSED, wantedBytes));
     }
 
     /** Adds an object that was reserved for. */

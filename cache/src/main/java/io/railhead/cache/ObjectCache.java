@@ -168,21 +168,24 @@ public final class ObjectCache implements AutoCloseable {
     }
 
     /**
-     * Stops caching new objects, and drops the least used quarter of the metadata; each further
-     * call drops another quarter. Cached objects are still served.
+     * Stops caching new objects, and drops the least used quarter of the metadata and of the
+     * versions that other gateways read; each further call drops another quarter. Cached objects
+     * are still served.
      */
     public void stopKeeping() {
         keepsNothingNew = true;
-        objects.policy()
-                .eviction()
-                .ifPresent(policy -> policy.setMaximum(objects.estimatedSize() * 3 / 4));
+        limit(objects, objects.estimatedSize() * 3 / 4);
+        limit(readByPeers, readByPeers.estimatedSize() * 3 / 4);
     }
 
     public void resumeKeeping() {
-        objects.policy()
-                .eviction()
-                .ifPresent(policy -> policy.setMaximum(config.metadataEntries()));
+        limit(objects, config.metadataEntries());
+        limit(readByPeers, config.metadataEntries());
         keepsNothingNew = false;
+    }
+
+    private static void limit(Cache<?, ?> cache, long entries) {
+        cache.policy().eviction().ifPresent(policy -> policy.setMaximum(entries));
     }
 
     /** Returns whether new objects may be cached. */

@@ -120,6 +120,13 @@ final class TenantPartition {
         return bytes() - floorBytes();
     }
 
+    /** Returns the bytes above the floor that no lease keeps; not positive if there are none. */
+    long spareBytes() {
+        CacheOnlyObjects objects = owner;
+        long leased = objects == null ? 0 : objects.leasedBytes(this);
+        return bytes() - Math.max(floorBytes(), leased);
+    }
+
     /** Returns the bytes of pages that are here or announced. */
     long bytes() {
         return bytes.get();
@@ -261,8 +268,10 @@ final class TenantPartition {
      * the lower tier too. Those that it takes keep their memory until they are written, and a fill
      * waits for a half of these bytes now: so others go in their place. The tier's queue bounds how
      * many.
+     *
+     * @return the bytes evicted
      */
-    void evictColdest(long wanted) {
+    long evictColdest(long wanted) {
         // Cached pages keep their part: cache-only objects make up for what is beyond it.
         long spare = Math.max(0, pageBytes() - maximum / PAGES_PART);
         long ofObjects = evictCacheOnly(wanted - spare, EvictionCause.PRESSURE);
@@ -279,7 +288,8 @@ final class TenantPartition {
                 progress |= freed.now + freed.later > 0;
             }
         }
-        long _ = evictCacheOnly(Math.max(missing, missingNow), EvictionCause.PRESSURE);
+        missing -= evictCacheOnly(Math.max(missing, missingNow), EvictionCause.PRESSURE);
+        return wanted - missing;
     }
 
     /** The bytes of an eviction. */

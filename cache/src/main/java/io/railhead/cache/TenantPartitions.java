@@ -176,15 +176,24 @@ final class TenantPartitions {
         return true;
     }
 
+    /** Returns the number of partitions that may have cache-only objects: all but the guests'. */
+    int owners() {
+        return 1 + byTenant.size();
+    }
+
     /**
      * Returns the most bytes of a partition's cache-only objects that may be leased: a half of what
      * they may have now, or of the room that the partition could claim, if that is more. That is
-     * its floor, or an equal part of the memory within its quota.
+     * its floor and an equal part of the memory beyond all floors, within its quota. Such claims of
+     * all partitions fit in memory together, so leases leave each its floor.
      */
     long leasableBytes(TenantPartition tenantPartition) {
-        long equalPart = Math.max(tenantPartition.floorBytes(), capacityBytes() / all.length);
-        return Math.max(tenantPartition.cacheOnlyLimit(tenantPartition.pageBytes()),
-                Math.min(tenantPartition.quotaBytes(), equalPart)) / LEASED_PART;
+        long floors = Arrays.stream(all).mapToLong(TenantPartition::floorBytes).sum();
+        long equalPart = Math.max(0, capacityBytes() - floors) / owners();
+        long claim = Math.min(tenantPartition.quotaBytes(),
+                tenantPartition.floorBytes() + equalPart);
+        return Math.max(tenantPartition.cacheOnlyLimit(tenantPartition.pageBytes()), claim)
+                / LEASED_PART;
     }
 
     /** Gives up a reservation. */
@@ -277,13 +286,34 @@ final class TenantPartitions {
         }
     }
 
-    /** Evicts cold pages for a fill of the tenant: its own ones if it is at its quota. */
+    /**
+     * Evicts cold pages for a fill of the tenant: its own ones if it is at its quota. Otherwise
+     * those of the partitions that can spare most, its own among them.
+     */
     void evictColdest(long bytes, String tenant) {
-        TenantPartition tenantPartition = of(tenant);
-        TenantPartition donor = tenantPartition.bytes() + bytes > tenantPartition.quotaBytes()
-                ? tenantPartition
-                : furthestAboveFloor();
-        donor.evictColdest(donor == tenantPartition ? bytes : Math.min(bytes, donor.aboveFloor()));
+        TenantPartition asker = of(tenant);
+        List<Donor> donors = asker.bytes() + bytes > asker.quotaBytes()
+                ? List.of(new Donor(asker, bytes))
+                : donors(asker);
+        long missing = bytes;
+        for (Donor donor : donors) {
+            if (missing > 0) {
+                missing -= donor.partition.evictColdest(donor.partition == asker
+                        ? missing
+                        : Math.min(missing, donor.spareBytes));
+            }
+        }
+    }
+
+    /** @param spareBytes as of one moment, since a sort needs numbers that stay */
+    private record Donor(TenantPartition partition, long spareBytes) {}
+
+    private List<Donor> donors(TenantPartition asker) {
+        return Arrays.stream(all)
+                .map(partition -> new Donor(partition, partition.spareBytes()))
+                .filter(donor -> donor.partition == asker || donor.spareBytes > 0)
+                .sorted(Comparator.comparingLong(Donor::spareBytes).reversed())
+                .toList();
     }
 
     /** Returns the most bytes that may be cached, without pinned pages. */

@@ -32,6 +32,15 @@ final class TenantPartitionsTest {
         return page;
     }
 
+    @Test
+    void noTenantsObjectsGoToTheGuestsPartition() {
+        TenantPartitions shared = new TenantPartitions(
+                Map.of("a", new TenantQuota(TenantQuota.NO_QUOTA, 0)), 8L * PAGE, STEP,
+                new EvictionCounts(), null);
+        shared.limit(12L * PAGE);
+        assertThat(shared.leasableBytes(shared.of("a"))).isEqualTo(3L * PAGE);
+    }
+
     /** Between announcing and putting, a share has more than its maximum. */
     @Test
     void aShareGivesNoMoreThanItsMaximumWhileItsPagesAreOnlyAnnounced() {

@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -97,16 +98,16 @@ final class WindowedTransfer implements Transfer {
             int bytes = at == parts.size() - 1
                     ? slice.length() - done
                     : (int) Math.min(slice.length() - done, part.length - offset);
-            pieces.add(begin(move, part.transfer, slice.part(done, bytes), offset));
+            int from = done;
+            pieces.add(begin(() -> move.begin(part.transfer, slice.part(from, bytes), offset)));
             done += bytes;
         }
         return afterAll(pieces);
     }
 
-    private static CompletionStage<?> begin(Move move, Transfer transfer, PageSlice ownedPiece,
-            long offset) {
+    private static CompletionStage<?> begin(Supplier<CompletionStage<?>> piece) {
         try {
-            return move.begin(transfer, ownedPiece, offset);
+            return piece.get();
         } catch (RuntimeException | Error e) {
             // The pieces before it may be under way.
             return CompletableFuture.failedStage(e);

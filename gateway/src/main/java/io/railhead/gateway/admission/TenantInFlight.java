@@ -1,12 +1,17 @@
 package io.railhead.gateway.admission;
 
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** One tenant's share of admission: its requests in flight, and its rate. Any thread. */
+/**
+ * One tenant's share of admission: its requests in flight, its rate, and its one scan of many
+ * objects. Any thread.
+ */
 public final class TenantInFlight {
     private final Object key;
     private final String name;
     private final InFlightCounter inFlightCounter = new InFlightCounter();
+    private final AtomicBoolean scanning = new AtomicBoolean();
     private volatile @Nullable Resolved resolved;
 
     /** The rate in one table; the table changes at a reload. */
@@ -25,6 +30,15 @@ public final class TenantInFlight {
 
     InFlightCounter use() {
         return inFlightCounter;
+    }
+
+    /** Begins a scan, which {@link #endScan} must end; false if another one is under way. */
+    public boolean tryBeginScan() {
+        return scanning.compareAndSet(false, true);
+    }
+
+    public void endScan() {
+        scanning.set(false);
     }
 
     /** Returns the tenant's rate; null if it has no limit. */

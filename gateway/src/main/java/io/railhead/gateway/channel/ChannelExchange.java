@@ -44,7 +44,8 @@ final class ChannelExchange implements ResponseSink {
     private boolean touching;
     private Written written = Written.NOTHING;
     private boolean cancelled;
-    private boolean over;
+    /** Set on the event loop; other threads look whether to go on. */
+    private volatile boolean over;
 
     /**
      * @param onOver receives the response once, before it is sent: afterwards the peer may use the

@@ -15,13 +15,16 @@ import java.time.Duration;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
 /**
- * Answers one request that names many cache-only objects. No call blocks or asks a store, and one
- * message bounds its work. Any thread.
+ * Answers one request that names many cache-only objects. No call blocks or asks a store. One
+ * message bounds the work, but for a {@link #isScan scan}. Any thread.
+ *
+ * @param isOver returns whether nobody waits for the answer any more
  */
-record ChannelKeys(CacheOnlyKeys objects) {
+record ChannelKeys(CacheOnlyKeys objects, BooleanSupplier isOver) {
     /** S3's bound of a key, in bytes. */
     private static final int MAX_KEY_BYTES = 1024;
     /** The most keys whose rights are looked at without leaving the channel's thread. */
@@ -31,8 +34,12 @@ record ChannelKeys(CacheOnlyKeys objects) {
 
     /** Returns whether an answer may take longer than an event loop may be held. */
     static boolean isLong(Request request) {
-        return !request.operation().hasKeyBlock()
-                || request.keys().count() > MAX_AT_ONCE;
+        return isScan(request) || request.keys().count() > MAX_AT_ONCE;
+    }
+
+    /** Returns whether the request looks at all objects below a prefix. */
+    static boolean isScan(Request request) {
+        return !request.operation().hasKeyBlock();
     }
 
     /** @throws S3Refusal if the keys are malformed; then nothing was removed */
@@ -43,7 +50,7 @@ record ChannelKeys(CacheOnlyKeys objects) {
                     Map.of());
             case DELETE -> marked(request, this::remove);
             case DELETE_PREFIX -> Answer.ofKeys(request.id(),
-                    objects.deletePrefix(request.key(), MAX_REMOVED), Map.of());
+                    objects.deletePrefix(request.key(), MAX_REMOVED, isOver), Map.of());
             case LEASE -> lease(request);
             case TOUCH -> marked(request, objects::touch);
             case USAGE -> usage(request);
@@ -73,7 +80,7 @@ record ChannelKeys(CacheOnlyKeys objects) {
     }
 
     private Answer usage(Request request) {
-        CacheOnlyObjects.Usage usage = objects.usage(request.key());
+        CacheOnlyObjects.Usage usage = objects.usage(request.key(), isOver);
         return new KeyUsage(usage.objects(), usage.bytes(), usage.leasedBytes(),
                 usage.limitBytes()).answer(request.id());
     }

@@ -136,10 +136,10 @@ final class PeerRequests {
                 services.access(), requestSource, route, bucket);
         Request copy = request.toRequest();
         if (ChannelKeys.isLong(copy)) {
-            serveElsewhere(copy, new ChannelKeys(keys));
+            serveElsewhere(copy, keys);
             return;
         }
-        Answer answer = new ChannelKeys(keys).answer(copy);
+        Answer answer = new ChannelKeys(keys, () -> false).answer(copy);
         long nanos = System.nanoTime() - arrivedAtNanos;
         services.reads().metrics().usage.ended(requestSource.tenant(), bucket,
                 kind(request.operation()), nanos);
@@ -149,12 +149,28 @@ final class PeerRequests {
     }
 
     /** Judges many keys on a thread of its own; the session's requests bound such threads. */
-    private void serveElsewhere(Request request, ChannelKeys keys) {
+    private void serveElsewhere(Request request, CacheOnlyKeys objects) {
         ChannelExchange exchange = begin(request, 0);
+        ChannelKeys keys = new ChannelKeys(objects, exchange::isOver);
         Thread.ofVirtual().start(() -> Guard.run(() -> {
-            Answer answer = keys.answer(request);
+            Answer answer = ChannelKeys.isScan(request)
+                    ? scan(request, keys)
+                    : keys.answer(request);
             exchange.execute(() -> exchange.answer(outcome(request.operation()), answer));
         }, thrown -> exchange.execute(() -> exchange.fail(thrown))));
+    }
+
+    /** Answers a request that looks at many objects: one of a tenant at a time. */
+    private Answer scan(Request request, ChannelKeys keys) {
+        if (!tenantInFlight.tryBeginScan()) {
+            throw new S3Refusal(S3Error.SLOW_DOWN,
+                    "Another request by prefix of this tenant is under way.");
+        }
+        try {
+            return keys.answer(request);
+        } finally {
+            tenantInFlight.endScan();
+        }
     }
 
     private static Outcome outcome(RequestOperation ofKeys) {

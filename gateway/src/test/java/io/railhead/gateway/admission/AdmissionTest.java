@@ -184,4 +184,14 @@ class AdmissionTest {
         assertThat(admission.bytes()).isZero();
         assertThat(admission.active()).isZero();
     }
+
+    @Test
+    void aTenantScansOnceAtATime() {
+        TenantInFlight one = admission.share(principal("a", "x"));
+        assertThat(one.tryBeginScan()).isTrue();
+        assertThat(admission.share(principal("b", "x")).tryBeginScan()).isFalse();
+        assertThat(tenant("y").tryBeginScan()).isTrue();
+        one.endScan();
+        assertThat(one.tryBeginScan()).isTrue();
+    }
 }

@@ -10,6 +10,7 @@ import io.railhead.gateway.s3.S3Refusal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 /**
  * One caller's view of the cache-only objects of one bucket, for requests that name many keys. Each
@@ -102,10 +103,12 @@ public final class CacheOnlyKeys {
      * May look at every key of the prefix, so not for event loops.
      *
      * @param most the most that are deleted, from 1
+     * @param isOver returns whether nobody waits for it any more; then it stops early
      * @return the number of objects that were found and are gone; 0 only if the caller may delete
      *         none that was there
      */
-    public int deletePrefix(String prefix, int most) {
+    public int deletePrefix(String prefix, int most, BooleanSupplier isOver) {
+        ScanPace pace = new ScanPace(isOver);
         List<String> keys = new ArrayList<>();
         objects.visit(namespace, bucket, prefix, held -> {
             String key = held.version().object().key();
@@ -113,7 +116,7 @@ public final class CacheOnlyKeys {
             if (begins && mayDelete(key)) {
                 keys.add(key);
             }
-            return begins && keys.size() < most;
+            return begins && keys.size() < most && pace.goesOn();
         });
         // One that another caller deletes first is gone, too, and counts.
         keys.forEach(key -> objects.delete(id(key)));
@@ -123,9 +126,13 @@ public final class CacheOnlyKeys {
     /**
      * Returns what the objects take that the caller may read and whose keys begin with a prefix.
      * Looks at every key of the prefix, so not for event loops.
+     *
+     * @param isOver returns whether nobody waits for it any more; then it stops early
      */
-    public CacheOnlyObjects.Usage usage(String prefix) {
-        return objects.usage(asker.tenant(), namespace, bucket, prefix, this::mayRead);
+    public CacheOnlyObjects.Usage usage(String prefix, BooleanSupplier isOver) {
+        ScanPace pace = new ScanPace(isOver);
+        return objects.usage(asker.tenant(), namespace, bucket, prefix, this::mayRead,
+                pace::goesOn);
     }
 
     private boolean mayDelete(String key) {
