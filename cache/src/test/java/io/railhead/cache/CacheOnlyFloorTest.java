@@ -58,7 +58,7 @@ final class CacheOnlyFloorTest {
         ObjectVersion version = new ObjectVersion(id(tenant, key), "\"" + etags++ + "\"", "", PAGE);
         assertThat(objects.put(new ObjectMetadata(version, Map.of(), nanos.get(), 0), upload,
                 Duration.ZERO)).as("%s %s", tenant, key)
-                        .isCompletedWithValueMatching(CacheOnlyPut.Stored.class::isInstance);
+                .isCompletedWithValueMatching(CacheOnlyPut.Stored.class::isInstance);
     }
 
     private long held(String tenant, int count) {
