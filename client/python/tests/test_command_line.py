@@ -190,6 +190,9 @@ def test_examples_of_the_readme(kv_rack: Rack, monkeypatch: pytest.MonkeyPatch) 
     for name, value in environment_of(kv_rack).items():
         monkeypatch.setenv(name, value)
     pytest.importorskip("pandas")
+    # fsspec keeps filesystems by their arguments: other tests have another gateway.
+    kept = pytest.importorskip("fsspec").get_filesystem_class("railhead")
+    kept.clear_instance_cache()
     np = pytest.importorskip("numpy")
     examples = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
     runnable = [text for text in examples if "import torch" not in text and "railhead.torch" not in text
@@ -203,6 +206,9 @@ def test_examples_of_the_readme(kv_rack: Rack, monkeypatch: pytest.MonkeyPatch) 
         names = {"reads": [("s3://models-demo/weights", bytearray(100))] * 3}
         import pandas
         pandas.DataFrame({"a": [1]}).to_parquet("railhead://models-demo/table.parquet")
-        for text in runnable:
-            exec(compile(whole(text), "README.md", "exec"), names)
+        try:
+            for text in runnable:
+                exec(compile(whole(text), "README.md", "exec"), names)
+        finally:
+            kept.clear_instance_cache()
     assert len(runnable) == 6
