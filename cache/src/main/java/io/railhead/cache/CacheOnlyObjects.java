@@ -141,7 +141,7 @@ public final class CacheOnlyObjects {
      * leaves a longer one as it is.
      *
      * <p> A tenant may lease a part of its room alone: {@link TenantPartitions#leasableBytes}.
-     * Where others have taken room since, no lease is renewed beyond that part, so leases end.
+     * The part shrinks as others take room; no lease is renewed beyond it, so leases end.
      *
      * @param time at most {@link #MAX_LEASE}
      * @return false if there is no such object, or if its tenant has leased too much

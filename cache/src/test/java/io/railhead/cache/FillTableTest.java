@@ -11,7 +11,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Who fetches a page, and who joins. */
+/** The claims of one page: one seeker fetches it, and the others join. */
 class FillTableTest {
     @RegisterExtension
     final LeakCheck leaks = new LeakCheck();

@@ -47,7 +47,7 @@ final class UnlockedHitsTest {
         }
     }
 
-    /** How often this thread waited for a lock. */
+    /** Returns the number of times that this thread waited for a lock. */
     private static long hit(ObjectCache cache, ObjectVersion version) {
         @Nullable
         PageSlice[] slices = new PageSlice[1];

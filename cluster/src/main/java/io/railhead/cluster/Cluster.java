@@ -223,8 +223,8 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Asks everything again once a store has done what a member may have sent it that has gone.
-     * What others know to be in doubt is not told to whoever joins them.
+     * Asks everything again after a minute. A member that has gone may have sent the store a write
+     * that is performed until then, and a new member is not told of writes in doubt.
      */
     private void restartLater() {
         Future<?> _ = timer.schedule(lease::restart, STORE_DOUBT.toNanos(), TimeUnit.NANOSECONDS);

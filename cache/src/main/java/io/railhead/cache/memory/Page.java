@@ -28,6 +28,8 @@ import org.jspecify.annotations.Nullable;
  * <p> Threads: one filler; {@code count} and {@code state} change by CAS, so that retaining and
  * releasing never wait. The release in {@code publish} orders the filler's bytes before any reader
  * that saw READY.
+ *
+ * <p> A long class, since every method depends on this one count and state.
  */
 public final class Page implements SlotUse {
     private static final int UNREAD = -1;

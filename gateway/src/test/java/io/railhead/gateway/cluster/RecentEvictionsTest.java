@@ -7,7 +7,7 @@ import io.railhead.cache.Selection.Kind;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** Whose pages are not taken from other gateways for a while. */
+/** Names that are not asked of other gateways for a while. */
 final class RecentEvictionsTest {
     private static final long LATER = Duration.ofSeconds(11).toNanos();
 

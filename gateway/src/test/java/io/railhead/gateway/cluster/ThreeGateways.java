@@ -61,7 +61,7 @@ final class ThreeGateways implements AutoCloseable {
         awaitAll();
     }
 
-    /** Where a gateway answers fills. */
+    /** Returns the address at which a gateway answers fills. */
     String fills(int index) {
         return hosts.get(index) + ":7801";
     }
@@ -78,7 +78,7 @@ final class ThreeGateways implements AutoCloseable {
                         && each.metric("railhead_cluster_lease") == 1 && sharers(each) == 2));
     }
 
-    /** How many others share objects out, as a gateway sees them. */
+    /** Returns the number of others that share objects out, as a gateway sees them. */
     private static long sharers(TestGateway gateway) {
         return gateway.status()
                 .getJsonObject("cluster")
