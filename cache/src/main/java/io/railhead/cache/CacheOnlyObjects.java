@@ -140,8 +140,8 @@ public final class CacheOnlyObjects {
      * not outlive the object's own end, a deletion, or an operator's eviction. A shorter lease
      * leaves a longer one as it is.
      *
-     * <p> A tenant may lease a part of its room alone: {@link TenantPartitions#leasableBytes}.
-     * The part shrinks as others take room; no lease is renewed beyond it, so leases end.
+     * <p> A tenant may lease a part of its room alone: {@link TenantPartitions#leasableBytes}. The
+     * part shrinks as others take room; no lease is renewed beyond it, so leases end.
      *
      * @param time at most {@link #MAX_LEASE}
      * @return false if there is no such object, or if its tenant has leased too much
