@@ -119,7 +119,8 @@ public final class Metrics {
             "kind");
     public final Counter peerFills = counter("railhead_cluster_peer_fills_total",
             "Runs that another gateway of the cluster owns, by how it answered. All but `filled`"
-                    + " ended at the store.",
+                    + " ended at the store; `busy` found no connection free, `skipped` was not asked,"
+                    + " since it was `silent` or `unreachable` a second before.",
             "result");
     public final Counter peerAnswers = counter("railhead_cluster_peer_answers_total",
             "Runs that other gateways of the cluster have asked for here, by how the answer ended.",
