@@ -255,6 +255,10 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
         "certificate" "/etc/railhead-members-tls/tls.crt"
         "key" "/etc/railhead-members-tls/tls.key"
         "client_ca" "/etc/railhead-members-tls/ca.crt")) -}}
+{{- if eq .Values.kind "StatefulSet" -}}
+{{- $scheme := ternary "https" "http" (ne (include "railhead.tlsSecret" .) "") -}}
+{{- $_ := set $own.cluster "endpoint" (printf "%s://{name}.%s-headless.%s.svc:9000" $scheme (include "railhead.fullname" .) .Release.Namespace) -}}
+{{- end -}}
 {{- end -}}
 {{- with .Values.adminTls -}}
 {{- if .existingSecret -}}

@@ -105,12 +105,12 @@ class ArchitectureTest {
                     .and(not(belongToAnyOf(SigningKey.class))));
 
     @ArchTest
-    static final ArchRule THE_CLUSTER_KNOWS_JGROUPS_AND_NOTHING_OF_RAILHEAD = classes().that()
+    static final ArchRule THE_CLUSTER_KNOWS_JGROUPS_AND_THE_RULE_OF_OWNERSHIP = classes().that()
             .resideInAPackage(CLUSTER)
             .should()
             .onlyDependOnClassesThat()
-            .resideInAnyPackage(CLUSTER, JGROUPS, "java..", "javax.net..", "org.slf4j..",
-                    "org.jspecify..");
+            .resideInAnyPackage(CLUSTER, "io.railhead.protocol.placement", JGROUPS, "java..",
+                    "javax.net..", "org.slf4j..", "org.jspecify..");
 
     /** A gateway without a cluster loads none of it. */
     @ArchTest

@@ -47,6 +47,8 @@ public final class Cluster implements AutoCloseable {
     private static final String ADDRESS = "cluster.listen";
     /** The key of an introduction that says where the member answers fills, if it does. */
     private static final String FILLS = "cluster.fills";
+    /** The key of an introduction that says where the member serves clients, once it does. */
+    private static final String ENDPOINT = "cluster.endpoint";
     /** The time in which a store that was not heard may still perform a write. */
     private static final Duration STORE_DOUBT = Duration.ofMinutes(1);
     /** Ticks of one lease: a wait ends at most one of them late. */
@@ -60,7 +62,7 @@ public final class Cluster implements AutoCloseable {
     private final Outbox outbox;
     private final Completeness completeness;
     private final Sharers sharers;
-    private final Frame introduction;
+    private volatile Frame introduction;
     private final Map<String, List<String>> differing = new ConcurrentHashMap<>();
     private final AtomicLong applied = new AtomicLong();
     private final AtomicLong refusedFrames = new AtomicLong();
@@ -88,7 +90,7 @@ public final class Cluster implements AutoCloseable {
         this.outbox = new Outbox(config.lease(), nanoClock);
         this.completeness = new Completeness(config, nanoClock);
         this.sharers = new Sharers(config);
-        this.introduction = introduction(config);
+        this.introduction = introduction(null);
         this.tickedAtNanos = nanoClock.getAsLong();
         this.timer = new ScheduledThreadPoolExecutor(1, thread("timer"));
         timer.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
@@ -212,12 +214,21 @@ public final class Cluster implements AutoCloseable {
         timer.execute(this::ask);
     }
 
-    private static Frame introduction(ClusterConfig config) {
+    /** Tells the others from now on where clients reach this gateway. */
+    public void serveAt(String endpoint) {
+        sharers.serveAt(endpoint);
+        introduction = introduction(endpoint);
+    }
+
+    private Frame introduction(@Nullable String endpoint) {
         Map<String, String> introduction = new TreeMap<>(config.facts());
         introduction.put(ADDRESS, Completeness.numeric(config.listen()));
         ClusterConfig.Address fills = config.fills();
         if (fills != null) {
             introduction.put(FILLS, fills.toString());
+        }
+        if (endpoint != null) {
+            introduction.put(ENDPOINT, endpoint);
         }
         return new Frame.Introduction(introduction);
     }
@@ -283,8 +294,9 @@ public final class Cluster implements AutoCloseable {
                     completeness.introduced(from, address);
                 }
                 String fills = facts.remove(FILLS);
+                String endpoint = facts.remove(ENDPOINT);
                 sharers.introduced(from,
-                        fills == null ? null : ClusterConfig.Address.of(fills),
+                        fills == null ? null : ClusterConfig.Address.of(fills), endpoint,
                         compare(from, facts));
             }
             case Frame.Farewell() -> {
@@ -327,6 +339,14 @@ public final class Cluster implements AutoCloseable {
     public ClusterConfig.@Nullable Address ownerOf(String backend, String bucket, String key,
             long index) {
         return sharers.ownerOf(backend, bucket, key, index);
+    }
+
+    /**
+     * Returns where clients reach each member that owns something, by its name; empty if this
+     * gateway shares nothing out.
+     */
+    public Map<String, String> endpoints() {
+        return sharers.endpoints();
     }
 
     private void send(Member to, Frame frame) {

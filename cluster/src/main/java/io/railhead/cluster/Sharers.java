@@ -1,5 +1,6 @@
 package io.railhead.cluster;
 
+import io.railhead.protocol.placement.Ownership;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -7,6 +8,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Sharers {
     private final ClusterConfig config;
-    private final @Nullable Sharer own;
+    private volatile @Nullable Sharer own;
     private final Map<Member, Sharer> others = new HashMap<>();
     private Set<Member> present = Set.of();
     private volatile List<Sharer> all;
@@ -25,9 +27,10 @@ final class Sharers {
      *
      * @param hash of its name
      * @param fills where it answers; null for this gateway
+     * @param endpoint the URL for clients; null until it serves them
      */
     private record Sharer(String name, long hash, ClusterConfig.@Nullable Address fills,
-            List<String> differing) {
+            @Nullable String endpoint, List<String> differing) {
 
         /** Facts of other backends do not matter for this one. */
         boolean agreesOn(String backendFact) {
@@ -38,13 +41,20 @@ final class Sharers {
             }
             return true;
         }
+
+        /** Facts of some backend alone leave it an owner of the others. */
+        boolean agreesOnPlacement() {
+            return differing.stream()
+                    .allMatch(fact -> fact.startsWith(ClusterConfig.BACKEND_FACT));
+        }
     }
 
     Sharers(ClusterConfig config) {
         this.config = config;
         this.own = config.fills() == null
                 ? null
-                : new Sharer(config.member(), Ownership.member(config.member()), null, List.of());
+                : new Sharer(config.member(), Ownership.member(config.member()), null, null,
+                        List.of());
         this.all = sorted();
     }
 
@@ -58,17 +68,45 @@ final class Sharers {
      * Takes a member's word of itself.
      *
      * @param fills where it answers; null if it shares nothing
+     * @param endpoint where it serves clients; null if it does not
      * @param differing the keys of facts that are not as here
      */
     synchronized void introduced(Member from, ClusterConfig.@Nullable Address fills,
-            List<String> differing) {
+            @Nullable String endpoint, List<String> differing) {
         Sharer said = fills == null || !present.contains(from)
                 ? null
-                : new Sharer(from.name(), Ownership.member(from.name()), fills, differing);
+                : new Sharer(from.name(), Ownership.member(from.name()), fills, endpoint,
+                        differing);
         Sharer before = said == null ? others.remove(from) : others.put(from, said);
         if (said == null ? before != null : !said.equals(before)) {
             all = sorted();
         }
+    }
+
+    /** Notes where this gateway serves clients. */
+    synchronized void serveAt(String endpoint) {
+        Sharer before = own;
+        if (before != null) {
+            own = new Sharer(before.name(), before.hash(), null, endpoint, List.of());
+            all = sorted();
+        }
+    }
+
+    /**
+     * Returns where clients reach each member that owns something, by its name; empty if this
+     * gateway shares nothing out.
+     */
+    Map<String, String> endpoints() {
+        Map<String, String> found = new TreeMap<>();
+        if (own != null) {
+            for (Sharer each : all) {
+                String endpoint = each.endpoint();
+                if (endpoint != null && each.agreesOnPlacement()) {
+                    found.put(each.name(), endpoint);
+                }
+            }
+        }
+        return found;
     }
 
     /** Asks a member nothing more that is about to go. */
@@ -80,8 +118,9 @@ final class Sharers {
     /** Returns the members in the order of their names, which must differ. */
     private List<Sharer> sorted() {
         List<Sharer> found = new ArrayList<>(others.values());
-        if (own != null) {
-            found.add(own);
+        Sharer here = own;
+        if (here != null) {
+            found.add(here);
         }
         found.sort(Comparator.comparing(Sharer::name));
         return List.copyOf(found);
@@ -109,13 +148,14 @@ final class Sharers {
      */
     ClusterConfig.@Nullable Address ownerOf(String backend, String bucket, String key, long index) {
         List<Sharer> now = all;
+        Sharer here = own;
         String fact = ClusterConfig.BACKEND_FACT + backend;
-        if (own == null || now.size() == 1 || !config.facts().containsKey(fact)) {
+        if (here == null || now.size() == 1 || !config.facts().containsKey(fact)) {
             return null;
         }
-        long run = Ownership.run(backend, bucket, key, index);
-        Sharer owner = own;
-        long highest = Ownership.score(own.hash(), run);
+        long run = Ownership.run(bucket, key, index);
+        Sharer owner = here;
+        long highest = Ownership.score(here.hash(), run);
         for (Sharer each : now) {
             long score = Ownership.score(each.hash(), run);
             if (Long.compareUnsigned(score, highest) > 0 && each.agreesOn(fact)) {

@@ -36,8 +36,8 @@ class SharersTest {
 
     private void all(Sharers into) {
         into.membersAre(new Membership("v", List.of(OF_B, OF_C)));
-        into.introduced(OF_B, B, List.of());
-        into.introduced(OF_C, C, List.of());
+        into.introduced(OF_B, B, null, List.of());
+        into.introduced(OF_C, C, null, List.of());
     }
 
     @Test
@@ -53,24 +53,43 @@ class SharersTest {
     @Test
     void whoDiffersOwnsNothingOfWhatItDiffersIn() {
         all(sharers);
-        sharers.introduced(OF_B, B, List.of("backends.other"));
+        sharers.introduced(OF_B, B, null, List.of("backends.other"));
         assertThat(owners(sharers, "store")).contains(B.toString());
         assertThat(owners(sharers, "other")).containsExactlyInAnyOrder("null", C.toString());
-        sharers.introduced(OF_B, B, List.of("cache.run"));
+        sharers.introduced(OF_B, B, null, List.of("cache.run"));
         assertThat(owners(sharers, "store")).containsExactlyInAnyOrder("null", C.toString());
     }
 
     @Test
     void whoDoesNotListenOrIsGoneOwnsNothing() {
         all(sharers);
-        sharers.introduced(OF_B, null, List.of());
+        sharers.introduced(OF_B, null, null, List.of());
         sharers.saidFarewell(OF_C);
         assertThat(owners(sharers, "store")).containsExactly("null");
         all(sharers);
         sharers.membersAre(new Membership("w", List.of(OF_C)));
         assertThat(owners(sharers, "store")).containsExactlyInAnyOrder("null", C.toString());
-        sharers.introduced(OF_B, B, List.of());
+        sharers.introduced(OF_B, B, null, List.of());
         assertThat(owners(sharers, "store")).doesNotContain(B.toString());
+    }
+
+    @Test
+    void clientsAreShownTheOwnersThatServe() {
+        all(sharers);
+        assertThat(sharers.endpoints()).isEmpty();
+        sharers.serveAt("http://a:9000");
+        sharers.introduced(OF_B, B, "http://b:9000", List.of("backends.other"));
+        sharers.introduced(OF_C, C, "http://c:9000", List.of("cache.run"));
+        assertThat(sharers.endpoints()).containsExactly(Map.entry("a", "http://a:9000"),
+                Map.entry("b", "http://b:9000"));
+        sharers.saidFarewell(OF_B);
+        assertThat(sharers.endpoints()).containsOnlyKeys("a");
+        assertThat(owners(sharers, "store")).containsExactly("null");
+        Sharers alone = sharers((ClusterConfig.Address) null);
+        all(alone);
+        alone.serveAt("http://a:9000");
+        alone.introduced(OF_B, B, "http://b:9000", List.of());
+        assertThat(alone.endpoints()).isEmpty();
     }
 
     @Test

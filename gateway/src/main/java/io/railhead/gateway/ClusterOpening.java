@@ -5,11 +5,11 @@ import io.railhead.cluster.ClusterConfig;
 import io.railhead.cluster.JGroupsLink;
 import io.railhead.cluster.Link;
 import io.railhead.cluster.MemberKeys;
-import io.railhead.cluster.Ownership;
 import io.railhead.gateway.cluster.ClusterPeers;
 import io.railhead.gateway.config.FileWatch;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.ListenAddress;
+import io.railhead.protocol.placement.Ownership;
 import io.vertx.core.Vertx;
 import io.vertx.core.net.ServerSSLOptions;
 import java.net.DatagramSocket;
@@ -64,6 +64,24 @@ final class ClusterOpening {
                 here("cluster.listen", cluster.listen()), discovery(), LEASE, facts(), fills());
         Link link = environment.links().apply(new JGroupsLink(member, keys(closed)));
         return new ClusterPeers(new Cluster(member, link, environment.nanoClock()));
+    }
+
+    /**
+     * Returns the URL by which clients reach this gateway itself.
+     *
+     * @param port that the listener is bound to
+     */
+    String endpoint(int port) {
+        String written = cluster.endpoint();
+        if (written != null) {
+            return written;
+        }
+        ListenAddress listen = config.gateway().listen();
+        String host = listen.isAny()
+                ? here("cluster.listen", cluster.listen()).host()
+                : listen.host();
+        return (config.gateway().tls() == null ? "http://" : "https://")
+                + (host.contains(":") ? "[" + host + "]" : host) + ":" + port;
     }
 
     private ClusterConfig.@Nullable Address fills() {

@@ -3,6 +3,7 @@ package io.railhead.gateway;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.rdma.session.FabricAddress;
 import io.railhead.gateway.rdma.session.FabricDirectory;
+import io.railhead.protocol.placement.Ownership;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.Fabrics;
 import io.railhead.rdma.Health;
@@ -11,12 +12,15 @@ import io.railhead.rdma.channel.RequestHandler;
 import io.railhead.rdma.loopback.LoopbackConfig;
 import io.railhead.rdma.loopback.LoopbackFabric;
 import io.railhead.rdma.session.ClientSessions;
+import io.vertx.core.json.JsonObject;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -30,14 +34,21 @@ final class FabricOpening {
 
     private final GatewayConfig config;
     private final UnaryOperator<Fabric> between;
+    private final Supplier<Map<String, String>> members;
     private final Fabric loopback;
     private final VerbsOpening verbs;
     private final DcOpening dc;
 
-    /** Opens the fabrics, which the caller must close; if one cannot be opened, none stays open. */
+    /**
+     * Opens the fabrics, which the caller must close; if one cannot be opened, none stays open.
+     *
+     * @param members the URLs of the cluster's owners, by name; empty if nothing is shared out
+     */
     FabricOpening(GatewayConfig config, ClientSessions clientSessions, RequestHandler requests,
-            Environment environment, boolean severalTenants) {
+            Environment environment, boolean severalTenants,
+            Supplier<Map<String, String>> members) {
         this.config = config;
+        this.members = members;
         between = environment.fabrics();
         loopback = openLoopback(clientSessions, requests);
         try {
@@ -125,7 +136,17 @@ final class FabricOpening {
     /** Returns the directory of fabrics for peers, disabled ones included. */
     FabricDirectory endpoints() {
         return new FabricDirectory(HexFormat.of().toHexDigits(new SecureRandom().nextLong()),
-                config.gateway().name(), withSessions());
+                config.gateway().name(), withSessions(), this::placement);
+    }
+
+    private JsonObject placement() {
+        JsonObject endpoints = new JsonObject();
+        members.get().forEach(endpoints::put);
+        return endpoints.isEmpty()
+                ? endpoints
+                : new JsonObject().put("rule", Ownership.VERSION)
+                        .put("run", config.cache().run().bytes())
+                        .put("members", endpoints);
     }
 
     private List<FabricAddress> withSessions() {

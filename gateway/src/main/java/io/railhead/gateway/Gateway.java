@@ -179,7 +179,7 @@ public final class Gateway implements AutoCloseable, Readiness {
             ChannelServer requests = new ChannelServer(vertx, metrics,
                     new ChannelLogs(accessLog, audit, tracing));
             opening = new FabricOpening(config, clientSessions, requests, environment,
-                    credentials.areOfSeveralTenants());
+                    credentials.areOfSeveralTenants(), this::memberEndpoints);
             Fabrics fabrics = opening.fabrics();
             memory = openMemory(fabrics);
             peers = openCluster(environment);
@@ -248,6 +248,7 @@ public final class Gateway implements AutoCloseable, Readiness {
             shutdownStack.push(() -> await(listener.drain(config.gateway().drain()),
                     config.gateway().drain().plus(STEP)));
             shutdownStack.push(() -> requests.drain(config.gateway().drain()));
+            showEndpoint(environment);
         } catch (RuntimeException | Error e) {
             // Also after an Error: threads that run would keep a process alive that serves nobody.
             shutdownStack.stop(e);
@@ -329,10 +330,27 @@ public final class Gateway implements AutoCloseable, Readiness {
 
     /** Returns a member that joins once there is a cache. */
     private @Nullable ClusterPeers openCluster(Environment environment) {
+        ClusterOpening clusterOpening = clusterOpening(environment);
+        return clusterOpening == null ? null : clusterOpening.open(this::opened);
+    }
+
+    private @Nullable ClusterOpening clusterOpening(Environment environment) {
         GatewayConfig.Cluster cluster = config.cluster();
         return cluster == null
                 ? null
-                : new ClusterOpening(config, cluster, environment, files, vertx).open(this::opened);
+                : new ClusterOpening(config, cluster, environment, files, vertx);
+    }
+
+    /** Tells the other members where clients reach this gateway, now that it serves them. */
+    private void showEndpoint(Environment environment) {
+        ClusterOpening clusterOpening = clusterOpening(environment);
+        if (clusterOpening != null && peers != null) {
+            peers.serveAt(clusterOpening.endpoint(port()));
+        }
+    }
+
+    private Map<String, String> memberEndpoints() {
+        return peers == null ? Map.of() : peers.endpoints();
     }
 
     /**

@@ -8,12 +8,14 @@ import io.railhead.client.RailheadClient;
 import io.railhead.client.RegisteredBuffer;
 import io.railhead.client.Via;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A gateway as its own process, started like a user's: {@code railhead serve --config}. Its cache
@@ -23,8 +25,11 @@ public final class OwnGateway implements ReadGateway, AutoCloseable {
     private static final String REQUESTS = "railhead_backend_requests_total";
     private static final String BYTES = "railhead_backend_bytes_total{";
     private static final String IN = "direction=\"in\"";
+    private static final String FETCHES = "railhead_backend_fetches{";
     /** Long enough for an emulated machine. */
     private static final Duration READY_IN = Duration.ofMinutes(5);
+    private static final Duration IDLE_IN = Duration.ofSeconds(10);
+    private static final Duration IDLE_LOOK = Duration.ofMillis(100);
     private static final int WARM_UP_BYTES = 16 << 20;
     private static final long LEAST_MEMORY_MIB = 64;
     private static final int DATA_OF_MEMORY = 5;
@@ -146,8 +151,7 @@ public final class OwnGateway implements ReadGateway, AutoCloseable {
         double requests = 0;
         double bytes = 0;
         boolean found = false;
-        String metrics = Loopback.ask(Ports.uri(ports.health()).resolve("/metrics")).body();
-        for (String line : metrics.lines().toList()) {
+        for (String line : metrics()) {
             if (line.startsWith(REQUESTS)) {
                 found = true;
                 requests += value(line);
@@ -161,11 +165,40 @@ public final class OwnGateway implements ReadGateway, AutoCloseable {
         return new StoreUsage((long) requests, (long) bytes);
     }
 
+    private List<String> metrics() throws IOException {
+        return Loopback.ask(Ports.uri(ports.health()).resolve("/metrics")).body().lines().toList();
+    }
+
+    /** Waits until nothing more of earlier reads comes from the store, or is to be counted. */
+    private void awaitIdle() throws IOException {
+        long end = System.nanoTime() + IDLE_IN.toNanos();
+        @Nullable
+        StoreUsage before = null;
+        StoreUsage now = spent();
+        while ((!now.equals(before) || isFetching()) && System.nanoTime() < end) {
+            try {
+                Thread.sleep(IDLE_LOOK);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new InterruptedIOException("interrupted while a gateway warms up");
+            }
+            before = now;
+            now = spent();
+        }
+    }
+
+    private boolean isFetching() throws IOException {
+        return metrics().stream().anyMatch(line -> line.startsWith(FETCHES) && value(line) > 0);
+    }
+
     private static double value(String line) {
         return Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1));
     }
 
-    /** Reads some MiB of the objects and evicts them, repeatedly. */
+    /**
+     * Reads some MiB of the objects and evicts them, repeatedly. Nothing of it is under way when it
+     * returns: otherwise it would count as the next reads'.
+     */
     void warmUpFills(Manifest objects, double seconds) throws IOException {
         long end = System.nanoTime() + (long) (seconds * 1e9);
         try (RailheadClient client = RailheadClient.connect(origin.config(endpoint()));
@@ -175,6 +208,7 @@ public final class OwnGateway implements ReadGateway, AutoCloseable {
                 forget();
             }
         }
+        awaitIdle();
     }
 
     /** Empties the cache. */

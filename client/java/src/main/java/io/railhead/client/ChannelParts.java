@@ -22,15 +22,15 @@ final class ChannelParts implements PartTransport {
     private static final Map<String, String> NO_HEADERS = Map.of();
 
     private final HttpParts http;
-    private final Sessions sessions;
+    private final Gateways gateways;
     private final ChannelRequests requests;
     private final Windows windows;
     private final PathCounters pathCounters;
 
-    ChannelParts(HttpParts http, Sessions sessions, ChannelRequests requests, Windows windows,
+    ChannelParts(HttpParts http, Gateways gateways, ChannelRequests requests, Windows windows,
             PathCounters pathCounters) {
         this.http = http;
-        this.sessions = sessions;
+        this.gateways = gateways;
         this.requests = requests;
         this.windows = windows;
         this.pathCounters = pathCounters;
@@ -80,7 +80,7 @@ final class ChannelParts implements PartTransport {
 
     @Override
     public RegisteredBuffer register(long bytes) {
-        return sessions.allocate(bytes);
+        return gateways.allocate(bytes);
     }
 
     @Override
@@ -245,7 +245,7 @@ final class ChannelParts implements PartTransport {
     @Override
     public void close() {
         windows.close();
-        sessions.close();
+        gateways.close();
         http.close();
     }
 }

@@ -6,7 +6,9 @@ import io.railhead.protocol.channel.Request;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -15,8 +17,9 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends requests in the current session, and again in a fresh one if the session ended and a
- * repetition is safe. Any thread.
+ * Sends requests in the current session with the gateway that owns their bytes. If that session
+ * ended and a repetition is safe, or there is none, the gateway that the client was given takes
+ * them, in a fresh session if need be. Any thread.
  *
  * <p> A window belongs to its owner again when its request's future has completed. The exception is
  * a {@link MemoryHeldException}: then it stays the gateway's for good.
@@ -25,7 +28,7 @@ final class ChannelRequests {
     private static final int MOST_ATTEMPTS = 3;
     private static final long FIRST_PAUSE_MILLIS = 100;
 
-    private final Sessions sessions;
+    private final Gateways gateways;
     private final Executor blocking;
     private final Duration timeout;
 
@@ -34,8 +37,8 @@ final class ChannelRequests {
      * @param timeout the longest wait for an answer; then the session is closed, since only its end
      *            shows that the windows are free
      */
-    ChannelRequests(Sessions sessions, Executor blocking, Duration timeout) {
-        this.sessions = sessions;
+    ChannelRequests(Gateways gateways, Executor blocking, Duration timeout) {
+        this.gateways = gateways;
         this.blocking = blocking;
         this.timeout = timeout;
     }
@@ -43,7 +46,7 @@ final class ChannelRequests {
     /** Sends one request and waits, with the least delay; an interrupt does not end the wait. */
     Answer call(UnboundRequest unboundRequest) throws IOException {
         Pending one = new Pending(unboundRequest);
-        Session session = sessions.ready();
+        Session session = ready(owner(one));
         List<Request> requests = session == null ? null : findRequests(session, List.of(one));
         if (session == null || requests == null) {
             prepareAndPost(List.of(one));
@@ -75,14 +78,47 @@ final class ChannelRequests {
             pending.forEach(one -> one.fail(closed));
             throw closed;
         }
-        Session session = sessions.ready();
+        if (!pending.isEmpty()) {
+            byOwner(pending).forEach(this::send);
+        }
+        return answers;
+    }
+
+    private void send(Sessions owner, List<Pending> pending) {
+        Session session = ready(owner);
         List<Request> requests = session == null ? null : findRequests(session, pending);
         if (session != null && requests != null) {
             post(session, pending, requests);
         } else {
             blocking.execute(() -> prepareAndPost(pending));
         }
-        return answers;
+    }
+
+    /** Returns null if there is no session yet, or nobody has asked who owns what. */
+    private @Nullable Session ready(Sessions owner) {
+        if (gateways.isDue()) {
+            if (!gateways.hasLooked()) {
+                return null;
+            }
+            blocking.execute(gateways::look);
+        }
+        return owner.ready();
+    }
+
+    private Map<Sessions, List<Pending>> byOwner(List<Pending> pending) {
+        Sessions first = owner(pending.getFirst());
+        if (pending.size() == 1 || gateways.isAlone()) {
+            return Map.of(first, pending);
+        }
+        Map<Sessions, List<Pending>> shares = new LinkedHashMap<>();
+        for (Pending one : pending) {
+            shares.computeIfAbsent(owner(one), _ -> new ArrayList<>()).add(one);
+        }
+        return shares;
+    }
+
+    private Sessions owner(Pending one) {
+        return one.goesHome ? gateways.home() : gateways.ownerOf(one.unboundRequest.request());
     }
 
     /** Returns null if a buffer is not registered yet. */
@@ -100,8 +136,37 @@ final class ChannelRequests {
     }
 
     private void prepareAndPost(List<Pending> pending) {
+        if (!gateways.hasLooked()) {
+            gateways.lookFirst();
+        }
+        Map<Sessions, List<Pending>> shares = byOwner(pending);
+        if (shares.size() == 1) {
+            shares.forEach(this::prepareAndPost);
+        } else {
+            // An owner that cannot be reached holds up its own share alone.
+            shares.forEach((owner, share) -> blocking.execute(() -> prepareAndPost(owner, share)));
+        }
+    }
+
+    private void prepareAndPost(Sessions owner, List<Pending> pending) {
+        Session session;
         try {
-            Session session = sessions.require();
+            session = owner.require();
+        } catch (IOException | RuntimeException | Error e) {
+            if (owner.equals(gateways.home()) || !(e instanceof NotAvailableException)) {
+                pending.forEach(one -> one.fail(e));
+            } else {
+                gateways.doubt();
+                pending.forEach(one -> one.goesHome = true);
+                prepareAndPost(gateways.home(), pending);
+            }
+            return;
+        }
+        prepareAndPost(session, pending);
+    }
+
+    private void prepareAndPost(Session session, List<Pending> pending) {
+        try {
             List<Pending> ready = new ArrayList<>(pending.size());
             List<Request> requests = new ArrayList<>(pending.size());
             for (Pending one : pending) {
@@ -116,7 +181,7 @@ final class ChannelRequests {
                 }
             }
             post(session, ready, requests);
-        } catch (IOException | RuntimeException | Error e) {
+        } catch (RuntimeException | Error e) {
             pending.forEach(one -> one.fail(e));
         }
     }
@@ -206,6 +271,7 @@ final class ChannelRequests {
 
     private void again(Pending one, long pauseMillis) {
         one.attempts++;
+        one.goesHome = true;
         CompletableFuture.delayedExecutor(pauseMillis, TimeUnit.MILLISECONDS, blocking)
                 .execute(() -> prepareAndPost(List.of(one)));
     }
@@ -216,6 +282,8 @@ final class ChannelRequests {
         private final CompletableFuture<Answer> outcome = new CompletableFuture<>();
         /** Passed on with the request itself, by one thread at a time. */
         private int attempts = 1;
+        /** Passed on likewise. Its owner could not take it. */
+        private boolean goesHome;
 
         Pending(UnboundRequest unboundRequest) {
             this.unboundRequest = unboundRequest;

@@ -36,6 +36,12 @@ public record ClientConfig(URI endpoint, String region, AwsCredentialsProvider c
                 Duration.ofSeconds(30), null);
     }
 
+    /** Returns the configuration of another gateway, for short waits. */
+    ClientConfig at(URI other, Duration longest) {
+        return new ClientConfig(other, region, credentials, via, fallback, streams,
+                timeout.compareTo(longest) < 0 ? timeout : longest, ca);
+    }
+
     public ClientConfig with(Via other) {
         return new ClientConfig(endpoint, region, credentials, other, fallback, streams, timeout,
                 ca);

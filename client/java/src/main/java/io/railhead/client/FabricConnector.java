@@ -5,6 +5,7 @@ import io.railhead.protocol.channel.Answer;
 import io.railhead.protocol.channel.Request;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
@@ -17,6 +18,9 @@ interface FabricConnector {
 
     /** Throws if this host lacks what the fabric needs; the message names it. */
     void requireUsable() throws IOException;
+
+    /** Returns whether a gateway's fabric can be reached from here. May resolve its name. */
+    boolean reaches(URI gateway);
 
     /** Allocates zeroed memory that this fabric's peers can register. */
     Memory allocate(long bytes);

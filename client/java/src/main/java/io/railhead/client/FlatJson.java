@@ -7,11 +7,16 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Reads the gateway's own small responses: one JSON object of strings, numbers, literals, and lists
- * of them. Deeper nesting is refused, since no such response has it.
+ * Reads the gateway's own small responses: a JSON object of strings, numbers, literals, lists of
+ * them, and objects. A field of an inner object has the outer field's name before its own, as in
+ * {@code placement.run}. Objects within lists are read and passed over. Deeper nesting is refused,
+ * since no such response has it.
  */
 final class FlatJson {
+    private static final int MOST_LEVELS = 3;
+
     private final String text;
+    private final Map<String, List<String>> fields = new LinkedHashMap<>();
     private int at;
 
     private FlatJson(String text) {
@@ -23,38 +28,57 @@ final class FlatJson {
      * other values are as written.
      */
     static Map<String, List<String>> parse(String text) throws IOException {
-        return new FlatJson(text).object();
+        FlatJson json = new FlatJson(text);
+        json.object("", 1);
+        if (json.peek() != 0) {
+            throw json.bad("something after the object");
+        }
+        return json.fields;
     }
 
-    private Map<String, List<String>> object() throws IOException {
-        Map<String, List<String>> fields = new LinkedHashMap<>();
+    /** @param within the names of the outer fields, each with a dot behind it */
+    private void object(String within, int level) throws IOException {
+        if (level > MOST_LEVELS) {
+            throw bad("too many levels");
+        }
         expect('{');
         if (peek() == '}') {
             at++;
-        } else {
-            do {
-                String name = string();
-                expect(':');
-                fields.put(name, peek() == '[' ? list() : List.of(value()));
-            } while (separator('}'));
+            return;
         }
-        if (peek() != 0) {
-            throw bad("something after the object");
-        }
-        return fields;
+        do {
+            String name = within + string();
+            expect(':');
+            switch (peek()) {
+                case '{' -> object(name + ".", level + 1);
+                case '[' -> fields.put(name, list(level));
+                default -> fields.put(name, List.of(value()));
+            }
+        } while (separator('}'));
     }
 
-    private List<String> list() throws IOException {
+    private List<String> list(int level) throws IOException {
         expect('[');
         List<String> values = new ArrayList<>();
         if (peek() == ']') {
             at++;
-        } else {
-            do {
-                values.add(value());
-            } while (separator(']'));
+            return values;
         }
+        do {
+            if (peek() == '{') {
+                passOver(level + 1);
+            } else {
+                values.add(value());
+            }
+        } while (separator(']'));
         return values;
+    }
+
+    private void passOver(int level) throws IOException {
+        FlatJson element = new FlatJson(text);
+        element.at = at;
+        element.object("", level);
+        at = element.at;
     }
 
     private String value() throws IOException {

@@ -5,6 +5,9 @@ import io.railhead.os.Mapping;
 import io.railhead.os.MemoryFile;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.URI;
 import java.time.Duration;
 
 /**
@@ -21,6 +24,18 @@ enum LoopbackConnector implements FabricConnector {
     /** Checks nothing: whether this is the gateway's host shows only at its socket. */
     @Override
     public void requireUsable() {}
+
+    /** A gateway of another host may have a socket of the same path. */
+    @Override
+    public boolean reaches(URI gateway) {
+        try {
+            InetAddress address = InetAddress.getByName(gateway.getHost());
+            return address.isLoopbackAddress()
+                    || NetworkInterface.getByInetAddress(address) != null;
+        } catch (IOException _) {
+            return false;
+        }
+    }
 
     @Override
     public Memory allocate(long bytes) {

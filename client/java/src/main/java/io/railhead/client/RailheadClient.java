@@ -55,13 +55,13 @@ public final class RailheadClient implements AutoCloseable {
         if (config.via() == Via.HTTP) {
             return overHttp;
         }
-        Sessions sessions = new Sessions(http, fabricConnector, config.timeout());
+        Gateways gateways = new Gateways(config, http, fabricConnector);
         // One more than there are threads: the next part is under way while one is being taken.
-        Windows windows = new Windows(sessions::allocate, READ_PART_BYTES, config.streams() + 1);
+        Windows windows = new Windows(gateways::allocate, READ_PART_BYTES, config.streams() + 1);
         return config.via() == Via.TOKEN
-                ? new TokenParts(http, overHttp, sessions, windows, pathCounters)
-                : new ChannelParts(overHttp, sessions,
-                        new ChannelRequests(sessions, blocking, config.timeout()), windows,
+                ? new TokenParts(http, overHttp, gateways, windows, pathCounters)
+                : new ChannelParts(overHttp, gateways,
+                        new ChannelRequests(gateways, blocking, config.timeout()), windows,
                         pathCounters);
     }
 

@@ -43,7 +43,7 @@ final class Sessions implements AutoCloseable {
     private final S3Http http;
     private final FabricConnector fabricConnector;
     private final Duration timeout;
-    private final Set<RegisteredBuffer> buffers = ConcurrentHashMap.newKeySet();
+    private final Set<RegisteredBuffer> buffers;
     /** Replaced before their credentials' end; ended when nothing is under way in them. */
     private final Set<Session> retired = ConcurrentHashMap.newKeySet();
     private volatile @Nullable Session current;
@@ -51,10 +51,13 @@ final class Sessions implements AutoCloseable {
     private long failedAtNanos;
     private boolean closed;
 
-    Sessions(S3Http http, FabricConnector fabricConnector, Duration timeout) {
+    /** @param buffers that each session registers; others add to them, and remove from them */
+    Sessions(S3Http http, FabricConnector fabricConnector, Duration timeout,
+            Set<RegisteredBuffer> buffers) {
         this.http = http;
         this.fabricConnector = fabricConnector;
         this.timeout = timeout;
+        this.buffers = buffers;
     }
 
     /**
@@ -235,16 +238,8 @@ final class Sessions implements AutoCloseable {
         return named;
     }
 
-    /** Returns memory that every session registers until it is closed. */
-    RegisteredBuffer allocate(long bytes) {
-        RegisteredBuffer buffer = new RegisteredBuffer(fabricConnector.allocate(bytes),
-                this::forget);
-        buffers.add(buffer);
-        return buffer;
-    }
-
-    private void forget(RegisteredBuffer buffer) {
-        buffers.remove(buffer);
+    /** Returns when the gateway no longer touches the buffer. */
+    void deregister(RegisteredBuffer buffer) {
         Session session = current;
         if (session != null) {
             session.deregister(buffer);

@@ -20,16 +20,16 @@ final class TokenParts implements PartTransport {
 
     private final S3Http http;
     private final HttpParts fallback;
-    private final Sessions sessions;
+    private final Gateways gateways;
     private final Windows windows;
     private final PathCounters pathCounters;
     private final SecureRandom random = new SecureRandom();
 
-    TokenParts(S3Http http, HttpParts fallback, Sessions sessions, Windows windows,
+    TokenParts(S3Http http, HttpParts fallback, Gateways gateways, Windows windows,
             PathCounters pathCounters) {
         this.http = http;
         this.fallback = fallback;
-        this.sessions = sessions;
+        this.gateways = gateways;
         this.windows = windows;
         this.pathCounters = pathCounters;
     }
@@ -53,7 +53,7 @@ final class TokenParts implements PartTransport {
     }
 
     private Part attempt(PartRequest request, Window window) throws IOException {
-        Session session = sessions.require();
+        Session session = gateways.home().require();
         String token = token(session, window, request.bytes());
         try (HttpAnswer answer = answer(session, window,
                 () -> http.send(http.sign(tokened(request.call(), token))))) {
@@ -112,7 +112,7 @@ final class TokenParts implements PartTransport {
 
     @Override
     public RegisteredBuffer register(long bytes) {
-        return sessions.allocate(bytes);
+        return gateways.allocate(bytes);
     }
 
     @Override
@@ -147,7 +147,7 @@ final class TokenParts implements PartTransport {
 
     /** Returns the ETag, or "" if the gateway declined. */
     private String store(StoreRequest request, Window window, Checksum crc) throws IOException {
-        Session session = sessions.require();
+        Session session = gateways.home().require();
         Call call = tokened(request.call(), token(session, window, (int) request.bytes()))
                 .header(crc.kind().header(), crc.value())
                 .body(Call.Body.EMPTY);
@@ -212,7 +212,7 @@ final class TokenParts implements PartTransport {
     @Override
     public void close() {
         windows.close();
-        sessions.close();
+        gateways.close();
         fallback.close();
     }
 }

@@ -8,6 +8,7 @@ import io.railhead.os.verbs.VerbsProvider;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
+import java.net.URI;
 import java.time.Duration;
 
 /** The connector to a gateway over RDMA: the adapter pins the memory. */
@@ -25,6 +26,11 @@ enum VerbsConnector implements FabricConnector {
             throw new IOException("this host has no RDMA device");
         }
         var _ = VerbsProvider.install();
+    }
+
+    @Override
+    public boolean reaches(URI gateway) {
+        return true;
     }
 
     @Override

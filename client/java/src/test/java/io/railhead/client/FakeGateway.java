@@ -280,6 +280,11 @@ final class FakeGateway implements AutoCloseable, FabricConnector {
     }
 
     @Override
+    public boolean reaches(URI gateway) {
+        return true;
+    }
+
+    @Override
     public String fabric() {
         return "loopback";
     }

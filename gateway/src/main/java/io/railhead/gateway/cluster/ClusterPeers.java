@@ -8,6 +8,7 @@ import io.railhead.cluster.Cluster;
 import io.railhead.cluster.ClusterConfig;
 import io.railhead.cluster.ClusterState;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -79,6 +80,19 @@ public final class ClusterPeers implements Peers, AutoCloseable {
     /** Returns whether some member of the view answers fills there. */
     boolean isThere(ClusterConfig.Address fills) {
         return cluster.isThere(fills);
+    }
+
+    /** Tells the others from now on where clients reach this gateway. */
+    public void serveAt(String endpoint) {
+        cluster.serveAt(endpoint);
+    }
+
+    /**
+     * Returns where clients reach each member that owns something, by its name; empty if this
+     * gateway shares nothing out.
+     */
+    public Map<String, String> endpoints() {
+        return cluster.endpoints();
     }
 
     public ClusterState state() {

@@ -1,5 +1,7 @@
 package io.railhead.gateway.config;
 
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -7,6 +9,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads {@code cluster:}. */
 final class ClusterLoader {
+    /** Stands for {@code gateway.name} in {@code cluster.endpoint}, for one file of all members. */
+    private static final String NAME = "{name}";
+
     private final Path folder;
 
     ClusterLoader(Path folder) {
@@ -14,7 +19,7 @@ final class ClusterLoader {
     }
 
     /** Returns null if the section is absent: this gateway is then a cache of its own. */
-    GatewayConfig.@Nullable Cluster load(Section root, boolean sole) throws ConfigException {
+    GatewayConfig.@Nullable Cluster load(Section root, GatewayConfig.Gateway gateway) throws ConfigException {
         if (!root.has("cluster")) {
             return null;
         }
@@ -23,6 +28,7 @@ final class ClusterLoader {
                 section.text("name", "railhead"),
                 section.value("listen", "", ClusterLoader::port),
                 members(section), section.text("dns"), fills(section),
+                endpoint(section, gateway.name()),
                 new TlsLoader(folder).load(section, "tls"));
         section.close();
         if (cluster.members().isEmpty() == (cluster.dns() == null)) {
@@ -33,7 +39,11 @@ final class ClusterLoader {
         if (cluster.listen().equals(cluster.fills())) {
             throw section.problem("fills", "is the port of cluster.listen, too; it needs its own");
         }
-        if (sole) {
+        if (cluster.endpoint() != null && cluster.fills() == null) {
+            throw section.problem("endpoint", "is of no use without cluster.fills: nothing is shared"
+                    + " out, so clients are sent nowhere");
+        }
+        if (gateway.sole()) {
             throw root.problem("gateway.sole", "cannot be true with cluster: several gateways"
                     + " write, so exclusive is not offered; use bounded");
         }
@@ -65,6 +75,27 @@ final class ClusterLoader {
         } catch (IllegalArgumentException e) {
             throw section.problem("fills", String.valueOf(e.getMessage()));
         }
+    }
+
+    private static @Nullable String endpoint(Section section, String name) throws ConfigException {
+        String text = section.text("endpoint");
+        if (text == null) {
+            return null;
+        }
+        String endpoint = text.replace(NAME, name);
+        try {
+            URI uri = new URI(endpoint);
+            boolean isHttp = "http".equals(uri.getScheme()) || "https".equals(uri.getScheme());
+            if (isHttp && uri.getHost() != null && uri.getUserInfo() == null
+                    && uri.getPath().isEmpty() && uri.getQuery() == null
+                    && uri.getFragment() == null) {
+                return endpoint;
+            }
+        } catch (URISyntaxException _) {
+            // Told as any other text that is no address.
+        }
+        throw section.problem("endpoint", "'" + endpoint + "' is not an address such as"
+                + " https://{name}.rack1.example:9000, where {name} stands for gateway.name");
     }
 
     private static ListenAddress port(String text) {

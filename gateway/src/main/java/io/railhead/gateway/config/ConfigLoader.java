@@ -107,7 +107,7 @@ public final class ConfigLoader {
         AuditConfig audit = root.has("audit")
                 ? new AuditLoader(folder).load(root.section("audit"))
                 : null;
-        GatewayConfig.Cluster cluster = new ClusterLoader(folder).load(root, gateway.sole());
+        GatewayConfig.Cluster cluster = new ClusterLoader(folder).load(root, gateway);
         root.close();
         return new GatewayConfig(gateway, cache, stores, rules, rdma, admin, log, tracing,
                 accounting, audit, cluster, settings.all(), settings.warnings());

@@ -104,10 +104,12 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      * @param dns a name that has the addresses of all members; null if a list says it
      * @param fills the address at which the others ask for what this one owns; null if nothing is
      *            shared out
+     * @param endpoint the URL by which clients reach this gateway; null for that of its listener
      * @param tls null on one host only
      */
     public record Cluster(String name, ListenAddress listen, List<ListenAddress> members,
-            @Nullable String dns, @Nullable ListenAddress fills, @Nullable Tls tls) {
+            @Nullable String dns, @Nullable ListenAddress fills, @Nullable String endpoint,
+            @Nullable Tls tls) {
 
         public Cluster {
             members = List.copyOf(members);

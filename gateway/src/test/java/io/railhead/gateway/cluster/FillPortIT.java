@@ -5,9 +5,9 @@ import static io.railhead.gateway.TestGateway.await;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.railhead.cluster.Ownership;
 import io.railhead.gateway.FakeStore;
 import io.railhead.gateway.TestGateway;
+import io.railhead.protocol.placement.Ownership;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.net.Socket;
@@ -203,7 +203,7 @@ class FillPortIT {
 
     private static String ownedElsewhere() {
         for (int i = 0;; i++) {
-            long run = Ownership.run("store", "b", "elsewhere" + i, 0);
+            long run = Ownership.run("b", "elsewhere" + i, 0);
             if (Long.compareUnsigned(Ownership.score(Ownership.member("g0"), run),
                     Ownership.score(Ownership.member("g1"), run)) < 0) {
                 return "elsewhere" + i;

@@ -24,6 +24,7 @@ final class ThreeGateways implements AutoCloseable {
               - name: trainer
                 keys: [{access_key: AK, secret_key: SK}]
                 admin: true
+                rdma_put: true
             """;
 
     final FakeStore store = new FakeStore();

@@ -440,6 +440,10 @@ class ConfigLoaderTest {
             "cluster: {listen: '127.0.0.1:7800', dns: x, fills: '127.0.0.1:0'} | cluster.fills: '127.0.0.1:0' needs a port",
             "cluster: {listen: '127.0.0.1:7800', dns: x, fills: '10.0.0.1:7801'} | cluster.tls: is missing",
             "cluster: {listen: '127.0.0.1:7800', dns: x, fills: '127.0.0.1:7800'} | cluster.fills: is the port of cluster.listen, too",
+            "cluster: {listen: '127.0.0.1:7800', dns: x, endpoint: 'http://a'} | cluster.endpoint: is of no use without cluster.fills",
+            "cluster: {listen: '127.0.0.1:7800', dns: x, fills: '127.0.0.1:7801', endpoint: 'a:9000'} | cluster.endpoint: 'a:9000' is not an address such as",
+            "cluster: {listen: '127.0.0.1:7800', dns: x, fills: '127.0.0.1:7801', endpoint: 'http://u@a'} | cluster.endpoint: 'http://u@a' is not an",
+            "cluster: {listen: '127.0.0.1:7800', dns: x, fills: '127.0.0.1:7801', endpoint: 'http://a/x'} | cluster.endpoint: 'http://a/x' is not an",
             "cluster: {listen: '10.0.0.1:7800', dns: x, tls: {certificate: ca.pem, key: ca.pem}} | cluster.tls.client_ca: is missing",
     })
     void aBadValueIsOneLineNamingItsKey(String yaml, String line) throws IOException {
@@ -459,11 +463,16 @@ class ConfigLoaderTest {
         assertThat(cluster).isEqualTo(new GatewayConfig.Cluster("railhead",
                 new ListenAddress("127.0.0.1", 7800), List.of(
                         new ListenAddress("127.0.0.1", 7800), new ListenAddress("h", 7800)),
-                null, null, null));
+                null, null, null, null));
         assertThat(load(GATEWAY + BACKENDS
                 + "cluster: {listen: '127.0.0.1:7800', dns: x, fills: '127.0.0.1:7801'}")
                 .cluster()).extracting(GatewayConfig.Cluster::fills)
                 .isEqualTo(new ListenAddress("127.0.0.1", 7801));
+        assertThat(load(BACKENDS + "gateway: {credentials: credentials.yaml, name: g-0}\n"
+                + "cluster: {listen: '127.0.0.1:7800', dns: x, fills: '127.0.0.1:7801',"
+                + " endpoint: 'https://{name}.rack:9000'}").cluster())
+                .extracting(GatewayConfig.Cluster::endpoint)
+                .isEqualTo("https://g-0.rack:9000");
     }
 
     @ParameterizedTest

@@ -1,13 +1,14 @@
-package io.railhead.cluster;
+package io.railhead.protocol.placement;
 
 /**
- * The rule by which members share objects out: rendezvous hashing of stable names. A run belongs to
- * the member with its highest score, so a member that joins or leaves moves its own share alone. A
- * pure function, the same at every member of the same {@link #VERSION}. Allocates nothing.
+ * The rule by which the gateways of a cluster share objects out: rendezvous hashing of their stable
+ * names. A run belongs to the member with its highest score, so a member that joins or leaves moves
+ * its own share alone. Clients find the owner by the same rule, so it knows only what a request
+ * names. A pure function, the same for everybody of the same {@link #VERSION}. Allocates nothing.
  */
 public final class Ownership {
     /** The version of the rule; members of another version share nothing with this one. */
-    public static final String VERSION = "1";
+    public static final String VERSION = "2";
 
     private static final long SEED = 0x9E3779B97F4A7C15L;
     private static final long PRIME = 0x100000001B3L;
@@ -19,8 +20,8 @@ public final class Ownership {
      *
      * @param index the run's offset in the object, in runs
      */
-    public static long run(String backend, String bucket, String key, long index) {
-        return mix(text(text(text(SEED, backend), bucket), key) ^ mix(index + SEED));
+    public static long run(String bucket, String key, long index) {
+        return mix(text(text(SEED, bucket), key) ^ mix(index + SEED));
     }
 
     /** Returns the hash of a member's stable name. */
@@ -28,7 +29,7 @@ public final class Ownership {
         return text(SEED, name);
     }
 
-    /** Returns a member's score for a run, to be compared unsigned. */
+    /** Returns a member's score for a run, to be compared unsigned; the highest owns the run. */
     public static long score(long member, long run) {
         return mix(member + mix(run ^ Long.rotateLeft(member, 32)));
     }

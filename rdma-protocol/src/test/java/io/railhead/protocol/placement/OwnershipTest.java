@@ -1,4 +1,4 @@
-package io.railhead.cluster;
+package io.railhead.protocol.placement;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -13,8 +13,8 @@ class OwnershipTest {
     private static final int OBJECTS = 20_000;
     private static final int RUNS = 40;
     private static final long MEMBER = 0x91E80F388516AE51L;
-    private static final long RUN = 0x09A42EFD7006170FL;
-    private static final long SCORE = 0x05D95288FAB6342CL;
+    private static final long RUN = 0xD5830F4DC3851D42L;
+    private static final long SCORE = 0x0B056AB02AEF2778L;
 
     private static long[] members(int count) {
         return IntStream.range(0, count)
@@ -37,7 +37,7 @@ class OwnershipTest {
         long[] hashes = members(members);
         int[] owners = new int[OBJECTS * RUNS];
         for (int i = 0; i < owners.length; i++) {
-            owners[i] = owner(hashes, Ownership.run("store", "models",
+            owners[i] = owner(hashes, Ownership.run("models",
                     "checkpoint/" + i / RUNS + ".safetensors", i % RUNS));
         }
         return owners;
@@ -64,16 +64,16 @@ class OwnershipTest {
         assertThat(moved / ((double) before.length / (members + 1))).isBetween(0.9, 1.1);
     }
 
-    /** Gateways of two releases that both say version 1 must agree. */
+    /** Gateways and clients of two releases that both say version 2 must agree. */
     @Test
-    void theFirstVersionStaysAsItIs() {
+    void theVersionStaysAsItIs() {
         assertThat(Ownership.member("railhead-0")).isEqualTo(MEMBER);
-        assertThat(Ownership.run("store", "bucket", "a/key", 7)).isEqualTo(RUN);
+        assertThat(Ownership.run("bucket", "a/key", 7)).isEqualTo(RUN);
         assertThat(Ownership.score(MEMBER, RUN)).isEqualTo(SCORE);
     }
 
     @Test
     void namesDoNotRunIntoEachOther() {
-        assertThat(Ownership.run("a", "bc", "d", 0)).isNotEqualTo(Ownership.run("ab", "c", "d", 0));
+        assertThat(Ownership.run("bc", "d", 0)).isNotEqualTo(Ownership.run("b", "cd", 0));
     }
 }

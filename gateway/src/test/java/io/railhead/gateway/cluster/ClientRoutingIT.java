@@ -1,0 +1,159 @@
+package io.railhead.gateway.cluster;
+
+import static io.railhead.gateway.RandomBytes.random;
+import static io.railhead.gateway.TestGateway.await;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.railhead.client.ClientConfig;
+import io.railhead.client.Fallback;
+import io.railhead.client.ObjectName;
+import io.railhead.client.Progress;
+import io.railhead.client.RailheadClient;
+import io.railhead.client.Via;
+import io.railhead.gateway.TestClient;
+import io.railhead.gateway.TestGateway;
+import io.railhead.protocol.placement.Ownership;
+import io.vertx.core.json.JsonObject;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
+import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+
+/** A client asks the owner of each part itself, over a session with each gateway. */
+class ClientRoutingIT {
+    private static final int RUN = 8 << 20;
+    private static final int RUNS = 5;
+    private static final String CONFIG = """
+            cache: {memory: 64MiB, page: 64KiB, run: 8MiB, window: 16MiB}
+            rules:
+              - {cache: reads+writes, freshness: {bounded: 1h}, authorization: {remember: 1h}}
+            """;
+    private static final String MOVED =
+            "railhead_fabric_bytes_total{fabric=\"loopback\",direction=\"%s\",}";
+
+    private static final String KEPT = "railhead_uploads_kept_total{outcome=\"kept\",}";
+
+    private final ThreeGateways three = new ThreeGateways(CONFIG);
+    private final RailheadClient client = client(three.gateways.getFirst());
+    private @Nullable TestGateway stopped;
+
+    private static RailheadClient client(TestGateway home) {
+        return RailheadClient.connect(ClientConfig
+                .of(home.endpoint(), "us-east-1",
+                        StaticCredentialsProvider.create(AwsBasicCredentials.create("AK", "SK")))
+                .with(Via.LOOPBACK)
+                .with(Fallback.NONE));
+    }
+
+    @BeforeEach
+    void awaitEndpoints() {
+        await(() -> three.clients.stream().allMatch(each -> members(each).size() == 3));
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+        try {
+            three.gateways.stream().filter(each -> each != stopped).forEach(
+                    TestGateway::assertNoLease);
+        } finally {
+            three.close();
+        }
+    }
+
+    private static int ownerOf(String key, long index) {
+        long run = Ownership.run("b", key, index);
+        int owner = 0;
+        for (int i = 1; i < 3; i++) {
+            if (Long.compareUnsigned(Ownership.score(Ownership.member("g" + i), run),
+                    Ownership.score(Ownership.member("g" + owner), run)) > 0) {
+                owner = i;
+            }
+        }
+        return owner;
+    }
+
+    private byte[] read(String key) throws IOException {
+        byte[] read = new byte[RUNS * RUN];
+        client.get(new ObjectName("b", key),
+                (offset, bytes) -> bytes.get(read, (int) offset, bytes.remaining()),
+                Progress.NONE);
+        return read;
+    }
+
+    @Test
+    void eachPartComesFromItsOwner() throws IOException {
+        byte[] object = random(1, RUNS * RUN);
+        three.store.put("/b/object", object);
+        assertThat(read("object")).isEqualTo(object);
+        long[] owned = new long[3];
+        for (int i = 0; i < RUNS; i++) {
+            owned[ownerOf("object", i)] += RUN;
+        }
+        assertThat(Arrays.stream(owned).filter(bytes -> bytes > 0).count()).isGreaterThan(1);
+        for (int i = 0; i < 3; i++) {
+            TestGateway gateway = three.gateways.get(i);
+            assertThat(gateway.metric(MOVED.formatted("write"))).as("g" + i).isEqualTo(owned[i]);
+        }
+    }
+
+    @Test
+    void aSmallWriteStaysAtItsOwner() throws IOException {
+        int[] owned = new int[3];
+        for (int i = 0; i < 6; i++) {
+            String key = "small" + i;
+            byte[] object = random(i, 100_000);
+            client.put(new ByteArrayInputStream(object), new ObjectName("b", key), Progress.NONE);
+            int owner = ownerOf(key, 0);
+            double kept = ++owned[owner];
+            await(() -> three.gateways.get(owner).metric(KEPT) == kept);
+            assertThat(TestClient.cached(three.clients.get(owner).get("/b/" + key))).as(key)
+                    .isEqualTo("HIT");
+        }
+        assertThat(three.store.count("GET /b/")).isZero();
+    }
+
+    /** Its requests go to the gateway that the client was given, and nothing fails. */
+    @Test
+    void anOwnerThatGoesIsDoneWithout() throws IOException {
+        byte[] object = random(2, RUNS * RUN);
+        three.store.put("/b/before", object);
+        assertThat(read("before")).isEqualTo(object);
+        stopped = three.gateways.getLast();
+        stopped.close();
+        for (int i = 0; i < 3; i++) {
+            three.store.put("/b/after" + i, object);
+            assertThat(read("after" + i)).isEqualTo(object);
+        }
+        await(() -> members(three.clients.getFirst()).size() == 2);
+    }
+
+    @Test
+    void theDirectoryNamesOwnersAndTheirRule() {
+        JsonObject placement = placement(three.clients.get(1));
+        assertThat(placement.getString("rule")).isEqualTo(Ownership.VERSION);
+        assertThat(placement.getLong("run")).isEqualTo(RUN);
+        assertThat(placement.getJsonObject("members").getMap()).isEqualTo(Map.of("g0", url(0),
+                "g1", url(1), "g2", url(2)));
+    }
+
+    private String url(int gateway) {
+        return three.gateways.get(gateway).endpoint().toString();
+    }
+
+    private static JsonObject placement(TestClient client) {
+        return new JsonObject(new String(client.get("/.railhead/endpoints").body(), UTF_8))
+                .getJsonObject("placement");
+    }
+
+    private static JsonObject members(TestClient client) {
+        return placement(client).getJsonObject("members", new JsonObject());
+    }
+}
