@@ -62,6 +62,7 @@ public final class CacheOnlyObjects {
     private final Executor comparing;
     private final ConcurrentMap<ObjectId, CacheOnlyObject> objects = new ConcurrentHashMap<>();
     private final ConcurrentMap<Bucket, ConcurrentNavigableMap<String, CacheOnlyObject>> names = new ConcurrentHashMap<>();
+    private final Removals removals = new Removals();
     private final LongAdder pages = new LongAdder();
     private final LongAdder bytes = new LongAdder();
     private final LongAdder puts = new LongAdder();
@@ -105,6 +106,11 @@ public final class CacheOnlyObjects {
     /** Returns whether the id is one of a cache-only object, here or not. */
     public static boolean owns(ObjectId id) {
         return id.backend().equals(BACKEND);
+    }
+
+    /** Returns the subscribers to removals. */
+    public Removals removals() {
+        return removals;
     }
 
     /** Returns an object's metadata; null if there is no such object. Counts as a read of it. */
@@ -178,14 +184,14 @@ public final class CacheOnlyObjects {
     public boolean deleteIf(ObjectId id, Predicate<ObjectMetadata> condition) {
         CacheOnlyObject object = current(id);
         return object != null && condition.test(object.metadata())
-                && remove(object, EvictionCause.INVALIDATED);
+                && remove(object, EvictionCause.INVALIDATED, Removal.Reason.DELETED);
     }
 
     /** Removes all such objects. Looks at each object, so not for event loops. */
     public void deleteAll(Predicate<ObjectId> ids) {
         objects.forEach((id, object) -> {
             if (ids.test(id)) {
-                remove(object, EvictionCause.INVALIDATED);
+                remove(object, EvictionCause.INVALIDATED, Removal.Reason.DELETED);
             }
         });
     }
@@ -379,7 +385,7 @@ public final class CacheOnlyObjects {
 
     /** Evicts an object to make room. */
     void evict(CacheOnlyObject object, EvictionCause cause) {
-        if (remove(object, cause)) {
+        if (remove(object, cause, Removal.Reason.EVICTED)) {
             evicted.increment();
         }
     }
@@ -393,7 +399,7 @@ public final class CacheOnlyObjects {
     }
 
     private void expire(CacheOnlyObject object) {
-        if (remove(object, EvictionCause.INVALIDATED)) {
+        if (remove(object, EvictionCause.INVALIDATED, Removal.Reason.EXPIRED)) {
             expired.increment();
         }
     }
@@ -415,7 +421,7 @@ public final class CacheOnlyObjects {
         partitions.follow();
     }
 
-    private boolean remove(CacheOnlyObject object, EvictionCause cause) {
+    private boolean remove(CacheOnlyObject object, EvictionCause cause, Removal.Reason reason) {
         ObjectId id = object.id();
         if (!objects.remove(id, object)) {
             return false;
@@ -430,6 +436,7 @@ public final class CacheOnlyObjects {
         bytes.add(-object.slotBytes());
         object.pages().forEach(_ -> evictionCounts.count(cause));
         object.condemn();
+        removals.tell(id, reason);
         return true;
     }
 
@@ -490,7 +497,8 @@ public final class CacheOnlyObjects {
 
     void clear() {
         List.copyOf(objects.values())
-                .forEach(object -> remove(object, EvictionCause.INVALIDATED));
+                .forEach(object -> remove(object, EvictionCause.INVALIDATED,
+                        Removal.Reason.EVICTED));
     }
 
     public Stats stats() {
