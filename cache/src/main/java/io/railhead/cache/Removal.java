@@ -6,7 +6,7 @@ public record Removal(String key, Reason reason) {
     /** The reason of an end. */
     public enum Reason {
         DELETED,
-        /** It made room, or an operator evicted it. */
+        /** The object made room, or an operator evicted it. */
         EVICTED,
         EXPIRED
     }

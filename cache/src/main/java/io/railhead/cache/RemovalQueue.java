@@ -22,7 +22,7 @@ public final class RemovalQueue implements AutoCloseable {
     private boolean closed;
 
     /**
-     * What a subscriber takes.
+     * The removals that a subscriber takes at once.
      *
      * @param anew whether removals before these were not told: those before the subscription, or
      *            those that the queue had no room for
