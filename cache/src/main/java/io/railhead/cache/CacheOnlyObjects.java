@@ -14,8 +14,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.ConcurrentNavigableMap;
-import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.LongAdder;
@@ -43,7 +41,7 @@ public final class CacheOnlyObjects {
     public static final String BACKEND = "!cache-only";
 
     /** S3's order of keys, that of their bytes in UTF-8. */
-    public static final Comparator<String> KEY_ORDER = CacheOnlyObjects::compare;
+    public static final Comparator<String> KEY_ORDER = CacheOnlyNames.KEY_ORDER;
 
     /** The longest lease. */
     public static final Duration MAX_LEASE = Duration.ofMinutes(10);
@@ -61,7 +59,7 @@ public final class CacheOnlyObjects {
     private final long maxObjects;
     private final Executor comparing;
     private final ConcurrentMap<ObjectId, CacheOnlyObject> objects = new ConcurrentHashMap<>();
-    private final ConcurrentMap<Bucket, ConcurrentNavigableMap<String, CacheOnlyObject>> names = new ConcurrentHashMap<>();
+    private final CacheOnlyNames names = new CacheOnlyNames();
     private final Removals removals = new Removals();
     private final LongAdder pages = new LongAdder();
     private final LongAdder bytes = new LongAdder();
@@ -73,8 +71,6 @@ public final class CacheOnlyObjects {
     private final LongAdder expired = new LongAdder();
     private final LongAdder leased = new LongAdder();
     private final LongAdder leasesRefused = new LongAdder();
-
-    private record Bucket(String namespace, String name) {}
 
     /**
      * The counters since the start, and the objects now.
@@ -209,17 +205,7 @@ public final class CacheOnlyObjects {
 
     private void visitObjects(String namespace, String bucket, String from,
             Predicate<CacheOnlyObject> visitor) {
-        ConcurrentNavigableMap<String, CacheOnlyObject> named = names
-                .get(new Bucket(namespace, bucket));
-        if (named == null) {
-            return;
-        }
-        long now = nanoClock.getAsLong();
-        for (CacheOnlyObject object : named.tailMap(from).values()) {
-            if (!object.isExpiredAt(now) && !visitor.test(object)) {
-                return;
-            }
-        }
+        names.visit(namespace, bucket, from, nanoClock.getAsLong(), visitor);
     }
 
     /**
@@ -320,14 +306,7 @@ public final class CacheOnlyObjects {
 
     /** Makes an object visible, under the lock of its key. */
     private CacheOnlyObject inserted(CacheOnlyObject mine) {
-        ObjectId id = mine.id();
-        names.compute(new Bucket(id.namespace(), id.bucket()), (_, before) -> {
-            ConcurrentNavigableMap<String, CacheOnlyObject> named = before == null
-                    ? new ConcurrentSkipListMap<>(KEY_ORDER)
-                    : before;
-            named.put(id.key(), mine);
-            return named;
-        });
+        names.add(mine);
         mine.partition().cacheOnly().add(mine);
         pages.add(mine.pages().size());
         bytes.add(mine.slotBytes());
@@ -426,10 +405,7 @@ public final class CacheOnlyObjects {
         if (!objects.remove(id, object)) {
             return false;
         }
-        names.computeIfPresent(new Bucket(id.namespace(), id.bucket()), (_, named) -> {
-            named.remove(id.key(), object);
-            return named.isEmpty() ? null : named;
-        });
+        names.remove(object);
         boolean _ = object.partition().cacheOnly().remove(object);
         object.partition().announce(-object.slotBytes());
         pages.add(-object.pages().size());
@@ -514,20 +490,5 @@ public final class CacheOnlyObjects {
     /** Returns the bytes of a partition's leased objects. */
     long leasedBytes(TenantPartition partition) {
         return partition.cacheOnly().leasedBytes(nanoClock.getAsLong());
-    }
-
-    private static int compare(String one, String other) {
-        int length = Math.min(one.length(), other.length());
-        for (int i = 0; i < length; i++) {
-            char a = one.charAt(i);
-            char b = other.charAt(i);
-            if (a != b) {
-                // Surrogates stand for code points above all other chars.
-                return Character.isSurrogate(a) == Character.isSurrogate(b)
-                        ? Character.compare(a, b)
-                        : Character.isSurrogate(a) ? 1 : -1;
-            }
-        }
-        return Integer.compare(one.length(), other.length());
     }
 }
