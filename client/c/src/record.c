@@ -99,7 +99,7 @@ static const char *range_mistake(const railhead_request *request) {
 }
 
 static bool is_of_keys(const railhead_request *request) {
-    return request->operation >= RAILHEAD_EXISTS && request->operation <= RAILHEAD_USAGE;
+    return request->operation >= RAILHEAD_EXISTS && request->operation <= RAILHEAD_REMOVALS;
 }
 
 /* Of what has keys in place of one object. The gateway looks into the keys themselves. */
@@ -113,11 +113,12 @@ static const char *keys_mistake(const railhead_request *request, const char *con
     if (*texts[VERSION_ID] || *texts[IF_MATCH] || *texts[UPLOAD_ID] || *texts[HEADERS]) {
         return "a version id, if_match, upload id or headers, but it is of many keys";
     }
-    if (request->operation == RAILHEAD_LEASE ? request->part_number < 1 || request->part_number > INT32_MAX
-                                             : request->part_number != 0) {
-        return "a part number is for UPLOAD_PART and LEASE, from 1";
+    const bool lasts = request->operation == RAILHEAD_LEASE || request->operation == RAILHEAD_REMOVALS;
+    if (lasts ? request->part_number < 1 || request->part_number > INT32_MAX : request->part_number != 0) {
+        return "a part number is for UPLOAD_PART, LEASE and REMOVALS, from 1";
     }
-    if (request->operation == RAILHEAD_DELETE_PREFIX || request->operation == RAILHEAD_USAGE) {
+    if (request->operation == RAILHEAD_DELETE_PREFIX || request->operation == RAILHEAD_USAGE ||
+        request->operation == RAILHEAD_REMOVALS) {
         return request->keys || request->keys_bytes || request->keys_count || request->hash_bytes
                    ? "keys, but all that begin with a prefix are meant" : NULL;
     }
@@ -161,7 +162,7 @@ static const char *object_mistake(const railhead_request *request, const char *c
         return "no bucket or no key";
     }
     if (part ? request->part_number < 1 || request->part_number > INT32_MAX : request->part_number != 0) {
-        return "a part number is for UPLOAD_PART and LEASE, from 1";
+        return "a part number is for UPLOAD_PART, LEASE and REMOVALS, from 1";
     }
     if (part != (*texts[UPLOAD_ID] != 0)) {
         return "an upload id is for UPLOAD_PART, and for nothing else";
@@ -179,7 +180,7 @@ static const char *object_mistake(const railhead_request *request, const char *c
 }
 
 static const char *mistake(const railhead_request *request, const char *const texts[TEXTS]) {
-    if (request->operation < RAILHEAD_GET || request->operation > RAILHEAD_USAGE) {
+    if (request->operation < RAILHEAD_GET || request->operation > RAILHEAD_REMOVALS) {
         return "an unknown operation";
     }
     const char *why = is_of_keys(request) ? keys_mistake(request, texts) : object_mistake(request, texts);

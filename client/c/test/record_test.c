@@ -89,6 +89,9 @@ static void keys_are_those_of_the_specification(void) {
                               .keys_bytes = sizeof hashes, .keys_count = 2, .hash_bytes = 4, .part_number = 30000};
     CHECK(rh_request_encode(&lease, 0, made, sizeof made, &error) == 88 && made[2] == 9 && rh_get32(made + 12) == 30000,
           "%s", error.text);
+    railhead_request removals = {.operation = RAILHEAD_REMOVALS, .bucket = "kv-a", .key = "m@", .part_number = 10000};
+    CHECK(rh_request_encode(&removals, 0, made, sizeof made, &error) == 72 && made[2] == 12 && rh_get32(made + 12) == 10000,
+          "%s", error.text);
     static const uint8_t many[5000];
     exists.keys = many;
     exists.keys_bytes = sizeof many;
@@ -122,7 +125,7 @@ static void malformed_requests_are_not_sent(void) {
         const char *why;
     } cases[] = {
         {{.operation = 0, .bucket = "b", .key = "k"}, "operation"},
-        {{.operation = RAILHEAD_USAGE + 1, .bucket = "b", .key = "k"}, "operation"},
+        {{.operation = RAILHEAD_REMOVALS + 1, .bucket = "b", .key = "k"}, "operation"},
         {{.operation = RAILHEAD_LEASE, .bucket = "b", .keys = "12", .keys_bytes = 2, .keys_count = 2, .hash_bytes = 1}, "part number"},
         {{.operation = RAILHEAD_LEASE, .bucket = "b", .keys = "12", .keys_bytes = 2, .keys_count = 2, .hash_bytes = 1,
           .part_number = 0x80000000u}, "part number"},
@@ -139,6 +142,8 @@ static void malformed_requests_are_not_sent(void) {
           .flags = RAILHEAD_RANGE, .range_last = 1}, "range"},
         {{.operation = RAILHEAD_DELETE, .bucket = "b", .keys = "1", .keys_bytes = 1, .keys_count = 65536}, "too many"},
         {{.operation = RAILHEAD_DELETE_PREFIX, .bucket = "b", .keys = "1", .keys_bytes = 1, .keys_count = 1}, "prefix"},
+        {{.operation = RAILHEAD_REMOVALS, .bucket = "b", .key = "p"}, "part number"},
+        {{.operation = RAILHEAD_REMOVALS, .bucket = "b", .keys = "1", .keys_bytes = 1, .keys_count = 1, .part_number = 1}, "prefix"},
         {{.operation = RAILHEAD_USAGE, .bucket = "b", .keys = "1", .keys_bytes = 1, .keys_count = 1}, "prefix"},
         {{.operation = RAILHEAD_GET, .bucket = "b", .key = "k", .keys = "1", .keys_bytes = 1, .keys_count = 1}, "keys"},
         {{.operation = RAILHEAD_HEAD, .bucket = "b", .key = "k", .windows = &one, .windows_count = 1}, "GET and PUT"},

@@ -17,7 +17,7 @@ from railhead._jobs import Get, Put
 from railhead._session import Box
 from railhead._transfer import Transfer
 from railhead._windows import WindowsPut, around
-from railhead.kv import KV, Queue, Written
+from railhead.kv import KV, Queue, Reason, Removed, Written
 
 
 @pytest.fixture
@@ -88,6 +88,10 @@ def test_s3_counts_a_use_and_gives_no_lease(blocks: KV) -> None:
     assert blocks.stats().errors == {"NotServed": 1}
     with pytest.raises(railhead.NotServed):
         blocks.usage()
+    with pytest.raises(railhead.NotServed):
+        blocks.removals(1)
+    with pytest.raises(ValueError, match="seconds"):
+        blocks.removals(0)
     assert blocks.exists(["k"]) == [True]
     for seconds in (0, -1, 601):
         with pytest.raises(ValueError, match="seconds"):
@@ -312,6 +316,22 @@ def test_leased_blocks_stay_while_others_go(kv_rack: Rack) -> None:
         assert blocks.exists(["leased", "used", "unused", "large0", "large39"]) == [True, True, False, False, True]
         assert blocks.clear() > 2
         assert blocks.stats().errors == {}
+
+
+def test_removals_are_told(kv_rack: Rack) -> None:
+    with (kv_rack.client(fabric="loopback") as client, client.kv("s3://kv-a/told/") as blocks,
+          client.kv("s3://kv-a/") as others):
+        assert blocks.put_from(["a b", "k"], [b"block", b"other"]) == [Written.STORED] * 2
+        assert others.put_from(["untold"], [b"block"]) == [Written.STORED]
+        assert blocks.removals() == ([], True)
+        assert blocks.removals(0.001) == ([], False)
+        assert blocks.delete(["a b"]) == [True]
+        assert others.delete(["untold"]) == [True]
+        assert blocks.removals() == ([Removed("a b", Reason.DELETED)], False)
+        number = blocks.submit_removals(60)
+        assert blocks.delete(["k"]) == [True]
+        assert select.select([blocks.event_fd()], [], [], 60)[0]
+        assert blocks.drain() == [(number, ([Removed("k", Reason.DELETED)], False))]
 
 
 def test_memory_by_its_address_is_reached_directly(kv_rack: Rack) -> None:

@@ -214,9 +214,14 @@ enum {
                                    that are leased. 10 minutes at most. What is not held, or is beyond the tenant's share of
                                    leases, has no bit */
     RAILHEAD_TOUCH = 10,        /* counts a use of `keys`, so that others are evicted first: bits for those that are held */
-    RAILHEAD_USAGE = 11         /* what begins with `key` and may be read: its number in object_bytes, and in the headers, in
+    RAILHEAD_USAGE = 11,        /* what begins with `key` and may be read: its number in object_bytes, and in the headers, in
                                    decimal digits, x-railhead-bytes, x-railhead-leased-bytes, and x-railhead-limit-bytes, the
                                    most that the tenant may have */
+    RAILHEAD_REMOVALS = 12      /* waits until objects that begin with `key` and may be read are removed, `part_number` milliseconds
+                                   at most (60000 at most): their number in object_bytes, their keys in the headers as
+                                   docs/native-channel.md says. The session's first begins a subscription, and is done at once with
+                                   "x-railhead-anew: 1": from then on none is missed. The same line later says that some were: ask
+                                   for all again. timeout_millis must be longer. railhead_cancel ends the subscription */
 };
 
 enum {
@@ -246,7 +251,7 @@ typedef struct railhead_request {
     uint64_t window;          /* all of it. A PUT's of 0 bytes is RAILHEAD_NOT_SERVED, "empty"; a GET's has 1 at least */
     uint64_t range_first;
     uint64_t range_last;
-    uint32_t part_number;     /* UPLOAD_PART, from 1; of LEASE the milliseconds, from 1 */
+    uint32_t part_number;     /* UPLOAD_PART, from 1; of LEASE and REMOVALS the milliseconds, from 1 */
     uint32_t timeout_millis;  /* from railhead_submit on; 0: the session's request_timeout_millis */
     uint64_t user;            /* comes back in the completion */
     /*

@@ -149,8 +149,8 @@ def ask(paths: Paths, box: Box, job: Keys) -> Steps[None]:
 
 class Keys(Job):
     """
-    A request of many keys, or, with no keys, DELETE_PREFIX or USAGE. `url` names the bucket and the prefix; `millis` are of LEASE
-    alone.
+    A request of many keys, or, with no keys, DELETE_PREFIX, USAGE or REMOVALS. `url` names the bucket and the prefix; LEASE and
+    REMOVALS have `millis`.
     """
 
     has_window = False
@@ -199,10 +199,14 @@ class Keys(Job):
 
     def number(self, name: str) -> int:
         """What a header of the last answer says, in decimal digits."""
-        value = next((line[len(name) + 2:] for line in self.headers.splitlines() if line.startswith(f"{name}: ")), "")
+        value = self.line(name)
         if not (value.isascii() and value.isdigit()):
             raise errors.StoreError(f"{name} is no number: {value!r}", url=self.url)
         return int(value)
+
+    def line(self, name: str) -> str:
+        """What a header of the last answer says; "" without it."""
+        return next((line[len(name) + 2:] for line in self.headers.splitlines() if line.startswith(f"{name}: ")), "")
 
     def leading(self) -> int:
         """Of PREFIX: the keys held before the first that is not."""
@@ -225,8 +229,8 @@ class Keys(Job):
     # ---- By plain S3 ----
 
     def by_http(self, http: Any, piece: Piece) -> Outcome:
-        if self.operation in (_native.LEASE, _native.USAGE):
-            raise errors.NotServed("S3 has no leases, and tells no usage", url=self.url)
+        if self.operation in (_native.LEASE, _native.USAGE, _native.REMOVALS):
+            raise errors.NotServed("S3 has no leases, and tells no usage and no removals", url=self.url)
         if not self._blocks:
             return self._clear_by_http(http)
         block = self._blocks[piece.number]

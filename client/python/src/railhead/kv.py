@@ -19,6 +19,7 @@ import enum
 import logging
 import os
 import threading
+import urllib.parse
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -46,6 +47,7 @@ _HELD_CODE = "ObjectAlreadyExists"
 _NO_ROOM = "SlowDown"  # for this put beside the others that are under way
 _THREADS = 4
 _MOST_LEASE_MILLIS = 600_000
+_MOST_WAIT_SECONDS = 60
 
 # A block's memory: a buffer, an address with a length, or several of these, which the block's bytes fill in turn.
 Window = Any
@@ -85,6 +87,28 @@ class Usage(NamedTuple):
     bytes: int
     leased_bytes: int
     limit_bytes: int
+
+
+class Reason(enum.Enum):
+    """Why a block was removed: by a client, to make room or by an operator, or at the end of its rule's ttl."""
+
+    DELETED = "d"
+    EVICTED = "e"
+    EXPIRED = "x"
+
+
+class Removed(NamedTuple):
+    """A block that is gone; its key is without the namespace's prefix."""
+
+    key: str
+    reason: Reason
+
+
+class Removals(NamedTuple):
+    """`anew`: removals before these may not have been told; what a caller remembers as held is to be asked for again."""
+
+    removed: list[Removed]
+    anew: bool
 
 
 class Queue:
@@ -365,6 +389,21 @@ class KV:
         return Usage(job.count, job.number("x-railhead-bytes"), job.number("x-railhead-leased-bytes"),
                      job.number("x-railhead-limit-bytes"))
 
+    def removals(self, seconds: float = 10.0) -> Removals:
+        """
+        Waits for blocks of the namespace to be removed, so long at most, and never longer than half of the client's deadline.
+        The first call begins a subscription of the client's session, and returns at once with `anew`. From then on no removal is
+        missed between calls, but for those that `anew` reports: the client was too slow, or had to open another session. One call
+        at a time waits. Only keys that the caller may read are told. S3 tells no removals.
+        """
+        if seconds <= 0:
+            raise ValueError(f"seconds must be more than 0: {seconds}")
+        most = min(seconds, _MOST_WAIT_SECONDS, self._client._paths.settings.deadline / 2)
+        job = Keys(_native.REMOVALS, self._url, (), max(1, int(most * 1000)))
+        self._run(job)
+        return Removals([_removed(each, self._url) for each in job.line("x-railhead-removed").split()],
+                        job.line("x-railhead-anew") == "1")
+
     # ---- Calls that do not block ----
 
     def submit_exists(self, keys: Sequence[str | bytes]) -> int:
@@ -381,6 +420,10 @@ class KV:
 
     def submit_delete(self, keys: Sequence[str | bytes]) -> int:
         return self._submit(lambda: self.delete(keys))
+
+    def submit_removals(self, seconds: float = 10.0) -> int:
+        """It takes one of the threads of `submit_...` while it waits."""
+        return self._submit(lambda: self.removals(seconds))
 
     def event_fd(self) -> int:
         """A descriptor that is readable while results of `submit_...` wait: to be polled, and never read or closed."""
@@ -443,6 +486,14 @@ def _raise_held(results: Iterable[Any]) -> None:
     for each in results:
         if isinstance(each, errors.MemoryHeld):
             raise each
+
+
+def _removed(text: str, url: str) -> Removed:
+    """One entry of a header: a letter for the reason, a colon, and the key, percent-encoded."""
+    letter, colon, key = text.partition(":")
+    if not colon or letter not in {reason.value for reason in Reason}:
+        raise errors.StoreError(f"a removed key has no reason: {text!r}", url=url)
+    return Removed(urllib.parse.unquote(key), Reason(letter))
 
 
 def _names(keys: Iterable[str | bytes]) -> list[str]:

@@ -14,8 +14,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.ConcurrentNavigableMap;
-import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.LongAdder;
@@ -43,7 +41,7 @@ public final class CacheOnlyObjects {
     public static final String BACKEND = "!cache-only";
 
     /** S3's order of keys, that of their bytes in UTF-8. */
-    public static final Comparator<String> KEY_ORDER = CacheOnlyObjects::compare;
+    public static final Comparator<String> KEY_ORDER = CacheOnlyNames.KEY_ORDER;
 
     /** The longest lease. */
     public static final Duration MAX_LEASE = Duration.ofMinutes(10);
@@ -61,7 +59,8 @@ public final class CacheOnlyObjects {
     private final long maxObjects;
     private final Executor comparing;
     private final ConcurrentMap<ObjectId, CacheOnlyObject> objects = new ConcurrentHashMap<>();
-    private final ConcurrentMap<Bucket, ConcurrentNavigableMap<String, CacheOnlyObject>> names = new ConcurrentHashMap<>();
+    private final CacheOnlyNames names = new CacheOnlyNames();
+    private final Removals removals = new Removals();
     private final LongAdder pages = new LongAdder();
     private final LongAdder bytes = new LongAdder();
     private final LongAdder puts = new LongAdder();
@@ -72,8 +71,6 @@ public final class CacheOnlyObjects {
     private final LongAdder expired = new LongAdder();
     private final LongAdder leased = new LongAdder();
     private final LongAdder leasesRefused = new LongAdder();
-
-    private record Bucket(String namespace, String name) {}
 
     /**
      * The counters since the start, and the objects now.
@@ -105,6 +102,11 @@ public final class CacheOnlyObjects {
     /** Returns whether the id is one of a cache-only object, here or not. */
     public static boolean owns(ObjectId id) {
         return id.backend().equals(BACKEND);
+    }
+
+    /** Returns the subscribers to removals. */
+    public Removals removals() {
+        return removals;
     }
 
     /** Returns an object's metadata; null if there is no such object. Counts as a read of it. */
@@ -178,14 +180,14 @@ public final class CacheOnlyObjects {
     public boolean deleteIf(ObjectId id, Predicate<ObjectMetadata> condition) {
         CacheOnlyObject object = current(id);
         return object != null && condition.test(object.metadata())
-                && remove(object, EvictionCause.INVALIDATED);
+                && remove(object, EvictionCause.INVALIDATED, Removal.Reason.DELETED);
     }
 
     /** Removes all such objects. Looks at each object, so not for event loops. */
     public void deleteAll(Predicate<ObjectId> ids) {
         objects.forEach((id, object) -> {
             if (ids.test(id)) {
-                remove(object, EvictionCause.INVALIDATED);
+                remove(object, EvictionCause.INVALIDATED, Removal.Reason.DELETED);
             }
         });
     }
@@ -203,17 +205,7 @@ public final class CacheOnlyObjects {
 
     private void visitObjects(String namespace, String bucket, String from,
             Predicate<CacheOnlyObject> visitor) {
-        ConcurrentNavigableMap<String, CacheOnlyObject> named = names
-                .get(new Bucket(namespace, bucket));
-        if (named == null) {
-            return;
-        }
-        long now = nanoClock.getAsLong();
-        for (CacheOnlyObject object : named.tailMap(from).values()) {
-            if (!object.isExpiredAt(now) && !visitor.test(object)) {
-                return;
-            }
-        }
+        names.visit(namespace, bucket, from, nanoClock.getAsLong(), visitor);
     }
 
     /**
@@ -314,14 +306,7 @@ public final class CacheOnlyObjects {
 
     /** Makes an object visible, under the lock of its key. */
     private CacheOnlyObject inserted(CacheOnlyObject mine) {
-        ObjectId id = mine.id();
-        names.compute(new Bucket(id.namespace(), id.bucket()), (_, before) -> {
-            ConcurrentNavigableMap<String, CacheOnlyObject> named = before == null
-                    ? new ConcurrentSkipListMap<>(KEY_ORDER)
-                    : before;
-            named.put(id.key(), mine);
-            return named;
-        });
+        names.add(mine);
         mine.partition().cacheOnly().add(mine);
         pages.add(mine.pages().size());
         bytes.add(mine.slotBytes());
@@ -379,7 +364,7 @@ public final class CacheOnlyObjects {
 
     /** Evicts an object to make room. */
     void evict(CacheOnlyObject object, EvictionCause cause) {
-        if (remove(object, cause)) {
+        if (remove(object, cause, Removal.Reason.EVICTED)) {
             evicted.increment();
         }
     }
@@ -393,7 +378,7 @@ public final class CacheOnlyObjects {
     }
 
     private void expire(CacheOnlyObject object) {
-        if (remove(object, EvictionCause.INVALIDATED)) {
+        if (remove(object, EvictionCause.INVALIDATED, Removal.Reason.EXPIRED)) {
             expired.increment();
         }
     }
@@ -415,21 +400,19 @@ public final class CacheOnlyObjects {
         partitions.follow();
     }
 
-    private boolean remove(CacheOnlyObject object, EvictionCause cause) {
+    private boolean remove(CacheOnlyObject object, EvictionCause cause, Removal.Reason reason) {
         ObjectId id = object.id();
         if (!objects.remove(id, object)) {
             return false;
         }
-        names.computeIfPresent(new Bucket(id.namespace(), id.bucket()), (_, named) -> {
-            named.remove(id.key(), object);
-            return named.isEmpty() ? null : named;
-        });
+        names.remove(object);
         boolean _ = object.partition().cacheOnly().remove(object);
         object.partition().announce(-object.slotBytes());
         pages.add(-object.pages().size());
         bytes.add(-object.slotBytes());
         object.pages().forEach(_ -> evictionCounts.count(cause));
         object.condemn();
+        removals.tell(id, reason);
         return true;
     }
 
@@ -490,7 +473,8 @@ public final class CacheOnlyObjects {
 
     void clear() {
         List.copyOf(objects.values())
-                .forEach(object -> remove(object, EvictionCause.INVALIDATED));
+                .forEach(object -> remove(object, EvictionCause.INVALIDATED,
+                        Removal.Reason.EVICTED));
     }
 
     public Stats stats() {
@@ -506,20 +490,5 @@ public final class CacheOnlyObjects {
     /** Returns the bytes of a partition's leased objects. */
     long leasedBytes(TenantPartition partition) {
         return partition.cacheOnly().leasedBytes(nanoClock.getAsLong());
-    }
-
-    private static int compare(String one, String other) {
-        int length = Math.min(one.length(), other.length());
-        for (int i = 0; i < length; i++) {
-            char a = one.charAt(i);
-            char b = other.charAt(i);
-            if (a != b) {
-                // Surrogates stand for code points above all other chars.
-                return Character.isSurrogate(a) == Character.isSurrogate(b)
-                        ? Character.compare(a, b)
-                        : Character.isSurrogate(a) ? 1 : -1;
-            }
-        }
-        return Integer.compare(one.length(), other.length());
     }
 }

@@ -84,6 +84,11 @@ final class ChannelParts implements PartTransport {
     }
 
     @Override
+    public BlockChannel blocks() {
+        return requests;
+    }
+
+    @Override
     public List<CompletableFuture<Part>> read(List<Read> reads) {
         return deliver(reads.stream().map(Read::request).toList(),
                 reads.stream().map(Read::window).toList());
@@ -226,7 +231,8 @@ final class ChannelParts implements PartTransport {
         Answer answer;
         try {
             answer = requests
-                    .call(new UnboundRequest(Request.head(0, name.bucket(), name.key()), null));
+                    .call(new UnboundRequest(Request.head(0, name.bucket(), name.key()),
+                            List.of()));
         } catch (NotAvailableException | ChannelEndedException _) {
             return http.head(name);
         }

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * <p> A window belongs to its owner again when its request's future has completed. The exception is
  * a {@link MemoryHeldException}: then it stays the gateway's for good.
  */
-final class ChannelRequests {
+final class ChannelRequests implements BlockChannel {
     private static final int MOST_ATTEMPTS = 3;
     private static final long FIRST_PAUSE_MILLIS = 100;
 
@@ -64,8 +64,25 @@ final class ChannelRequests {
         return FutureFailures.join(one.outcome);
     }
 
-    /** Sends all requests in as few messages as possible. Never blocks. */
-    List<CompletableFuture<Answer>> send(List<UnboundRequest> drafts) {
+    @Override
+    public Duration timeout() {
+        return timeout;
+    }
+
+    @Override
+    public List<Answer> ask(List<UnboundRequest> drafts) throws IOException {
+        if (drafts.size() == 1) {
+            return List.of(call(drafts.getFirst()));
+        }
+        List<Answer> answers = new ArrayList<>(drafts.size());
+        for (CompletableFuture<Answer> answer : send(drafts)) {
+            answers.add(FutureFailures.join(answer));
+        }
+        return answers;
+    }
+
+    @Override
+    public List<CompletableFuture<Answer>> send(List<UnboundRequest> drafts) {
         List<Pending> pending = new ArrayList<>(drafts.size());
         List<CompletableFuture<Answer>> answers = new ArrayList<>(drafts.size());
         try {
@@ -121,18 +138,33 @@ final class ChannelRequests {
         return one.goesHome ? gateways.home() : gateways.ownerOf(one.unboundRequest.request());
     }
 
-    /** Returns null if a buffer is not registered yet. */
+    /** Returns null if a buffer is not registered yet, or the gateway serves no such request. */
     private static @Nullable List<Request> findRequests(Session session, List<Pending> pending) {
         List<Request> requests = new ArrayList<>(pending.size());
         for (Pending one : pending) {
-            Window window = one.unboundRequest.window();
-            Integer key = window == null ? Integer.valueOf(0) : session.findKey(window.buffer());
-            if (key == null) {
+            if (!session.serves(one.unboundRequest)) {
                 return null;
             }
-            requests.add(one.unboundRequest.with(key));
+            List<Integer> keys = new ArrayList<>(one.unboundRequest.windows().size());
+            for (Window window : one.unboundRequest.windows()) {
+                Integer key = session.findKey(window.buffer());
+                if (key == null) {
+                    return null;
+                }
+                keys.add(key);
+            }
+            requests.add(one.unboundRequest.with(keys));
         }
         return requests;
+    }
+
+    private static Request prepare(Session session, UnboundRequest unbound) throws IOException {
+        session.requireServed(unbound);
+        List<Integer> keys = new ArrayList<>(unbound.windows().size());
+        for (Window window : unbound.windows()) {
+            keys.add(session.register(window.buffer()));
+        }
+        return unbound.with(keys);
     }
 
     private void prepareAndPost(List<Pending> pending) {
@@ -171,10 +203,7 @@ final class ChannelRequests {
             List<Request> requests = new ArrayList<>(pending.size());
             for (Pending one : pending) {
                 try {
-                    Window window = one.unboundRequest.window();
-                    requests.add(one.unboundRequest.with(window == null
-                            ? 0
-                            : session.register(window.buffer())));
+                    requests.add(prepare(session, one.unboundRequest));
                     ready.add(one);
                 } catch (IOException e) {
                     failed(one, e);
@@ -238,9 +267,10 @@ final class ChannelRequests {
             }
         } else if (failure != null) {
             Throwable cause = FutureFailures.unwrap(failure);
-            Window window = one.unboundRequest.window();
-            if (cause instanceof ChannelEndedException e && window != null && !session.hasLetGo()) {
-                window.buffer().markHeld();
+            List<Window> windows = one.unboundRequest.windows();
+            if (cause instanceof ChannelEndedException e && !windows.isEmpty()
+                    && !session.hasLetGo()) {
+                windows.forEach(window -> window.buffer().markHeld());
                 one.fail(new MemoryHeldException(e));
             } else {
                 failed(one, cause);
@@ -287,8 +317,15 @@ final class ChannelRequests {
 
         Pending(UnboundRequest unboundRequest) {
             this.unboundRequest = unboundRequest;
-            if (unboundRequest.window() != null) {
-                unboundRequest.window().buffer().hold();
+            List<Window> held = new ArrayList<>(unboundRequest.windows().size());
+            try {
+                for (Window window : unboundRequest.windows()) {
+                    window.buffer().hold();
+                    held.add(window);
+                }
+            } catch (IllegalStateException closed) {
+                held.forEach(window -> window.buffer().release());
+                throw closed;
             }
         }
 
@@ -305,9 +342,7 @@ final class ChannelRequests {
         }
 
         private void letGo() {
-            if (unboundRequest.window() != null) {
-                unboundRequest.window().buffer().release();
-            }
+            unboundRequest.windows().forEach(window -> window.buffer().release());
         }
     }
 }

@@ -4,10 +4,10 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /** One-sided delivery is not available here and now; the message gives the reason. */
-final class NotAvailableException extends IOException {
+public final class NotAvailableException extends IOException {
     private static final long serialVersionUID = 1L;
 
-    NotAvailableException(String why) {
+    public NotAvailableException(String why) {
         this(why, null);
     }
 

@@ -25,6 +25,11 @@ sealed interface PartTransport extends AutoCloseable permits HttpParts, TokenPar
     /** Returns memory for {@link #read}. */
     RegisteredBuffer register(long bytes);
 
+    /** Returns the channel for blocks of a cache; throws if the client has none. */
+    default BlockChannel blocks() {
+        throw new IllegalStateException("blocks go via loopback or verbs alone");
+    }
+
     /**
      * Reads each range into its own buffer. Never blocks; stages may complete on a thread that
      * others need, which must not be blocked.

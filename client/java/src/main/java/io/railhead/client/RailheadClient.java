@@ -1,5 +1,6 @@
 package io.railhead.client;
 
+import io.railhead.client.kv.KvNamespace;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
@@ -119,6 +120,16 @@ public final class RailheadClient implements AutoCloseable {
     /** Reads all ranges by as few messages as possible; see {@link #get(Read)}. */
     public List<? extends CompletionStage<Part>> getAll(List<Read> reads) {
         return transport.read(reads);
+    }
+
+    /**
+     * Returns the blocks of a cache-only bucket whose keys begin with a prefix.
+     *
+     * @param url {@code s3://bucket/prefix}; the prefix may be empty
+     * @throws IllegalStateException unless the client is {@link Via#LOOPBACK} or {@link Via#VERBS}
+     */
+    public KvNamespace kv(String url) {
+        return KvNamespace.of(transport.blocks(), url);
     }
 
     public ObjectInfo head(ObjectName name) throws IOException {

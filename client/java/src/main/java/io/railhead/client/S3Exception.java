@@ -25,7 +25,7 @@ public final class S3Exception extends IOException {
     }
 
     /** Returns the exception for a channel's answer that is no success. */
-    static S3Exception of(Answer answer) {
+    public static S3Exception of(Answer answer) {
         return new S3Exception(answer.status(), answer.code(), answer.message(),
                 answer.headers().getOrDefault(Answer.REQUEST_ID, ""));
     }
@@ -53,7 +53,7 @@ public final class S3Exception extends IOException {
     }
 
     /** Returns the failure of an object's write that must not be repeated. */
-    IOException asOutcome(ObjectName name) {
+    public IOException asOutcome(ObjectName name) {
         return isDoubtful() ? new OutcomeUnknownException(name, this) : this;
     }
 

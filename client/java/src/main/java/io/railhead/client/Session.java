@@ -1,6 +1,7 @@
 package io.railhead.client;
 
 import io.railhead.client.channel.ChannelEndedException;
+import io.railhead.protocol.channel.RequestOperation;
 import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -11,7 +12,7 @@ final class Session {
     static final long NEVER_DUE = Long.MAX_VALUE;
 
     private final FabricConnector.Peer peer;
-    private final long maxWindowBytes;
+    private final SessionGrant grant;
     private final Map<RegisteredBuffer, Integer> keys = new ConcurrentHashMap<>();
     private final boolean ends;
     private volatile long heardAtNanos = System.nanoTime();
@@ -23,9 +24,9 @@ final class Session {
      * @param nanosUntilDue the time until another session should replace this one; or
      *            {@link #NEVER_DUE}
      */
-    Session(FabricConnector.Peer ownedPeer, long maxWindowBytes, long nanosUntilDue) {
+    Session(FabricConnector.Peer ownedPeer, SessionGrant grant, long nanosUntilDue) {
         this.peer = ownedPeer;
-        this.maxWindowBytes = maxWindowBytes;
+        this.grant = grant;
         ends = nanosUntilDue != NEVER_DUE;
         dueAtNanos = System.nanoTime() + nanosUntilDue;
     }
@@ -45,7 +46,27 @@ final class Session {
 
     /** Returns the most bytes of a token's window. */
     long maxWindowBytes() {
-        return maxWindowBytes;
+        return grant.maxWindowBytes();
+    }
+
+    boolean serves(UnboundRequest request) {
+        return request.request().operation().code() <= grant.highestOperation()
+                && request.windows().size() <= Math.max(1, grant.maxWindows());
+    }
+
+    /** Throws if the gateway does not know such a request, which would end the session. */
+    void requireServed(UnboundRequest request) throws NotAvailableException {
+        if (serves(request)) {
+            return;
+        }
+        RequestOperation operation = request.request().operation();
+        if (operation.code() > grant.highestOperation()) {
+            throw new NotAvailableException("this gateway is too old for " + operation
+                    + ": it serves operations up to " + grant.highestOperation() + ", and "
+                    + operation + " is " + operation.code());
+        }
+        throw new NotAvailableException("this gateway takes at most " + grant.maxWindows()
+                + " windows of one request: " + request.windows().size());
     }
 
     boolean isUsable() {

@@ -1,6 +1,7 @@
 package io.railhead.client;
 
 import io.railhead.os.adapter.QueuePairConfig;
+import io.railhead.protocol.channel.RequestOperation;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -11,8 +12,11 @@ import java.util.Map;
  * proof.
  *
  * @param maxWindowBytes the most bytes of a token's window
+ * @param highestOperation the highest code of a request that the gateway knows
+ * @param maxWindows the most windows of one request
  */
-record SessionGrant(String id, long maxWindowBytes, Map<String, List<String>> fields) {
+record SessionGrant(String id, long maxWindowBytes, int highestOperation, int maxWindows,
+        Map<String, List<String>> fields) {
 
     static SessionGrant parse(String json) throws IOException {
         Map<String, List<String>> fields = FlatJson.parse(json);
@@ -20,7 +24,9 @@ record SessionGrant(String id, long maxWindowBytes, Map<String, List<String>> fi
         if (maxWindow < 1) {
             throw new PermanentException("the gateway's max_window is too small: " + maxWindow);
         }
-        return new SessionGrant(require(fields, "session").getFirst(), maxWindow, fields);
+        return new SessionGrant(require(fields, "session").getFirst(), maxWindow,
+                (int) optional(fields, "max_operation", RequestOperation.UPLOAD_PART.code()),
+                (int) optional(fields, "max_windows", 1), fields);
     }
 
     /** Returns the UNIX socket of a fabric on this host. */
@@ -42,14 +48,18 @@ record SessionGrant(String id, long maxWindowBytes, Map<String, List<String>> fi
      * tell.
      */
     int maxPathMtu() throws IOException {
-        return fields.containsKey("path_mtu")
-                ? (int) number(fields, "path_mtu")
-                : QueuePairConfig.LONGEST_PATH_MTU;
+        return (int) optional(fields, "path_mtu", QueuePairConfig.LONGEST_PATH_MTU);
     }
 
     /** Returns the most outstanding requests. */
     int maxRequests() throws IOException {
         return (int) number(fields, "max_requests");
+    }
+
+    /** Returns a field that older gateways do not send, or else what they do. */
+    private static long optional(Map<String, List<String>> fields, String name, long otherwise)
+            throws IOException {
+        return fields.containsKey(name) ? number(fields, name) : otherwise;
     }
 
     private static List<String> require(Map<String, List<String>> fields, String name)

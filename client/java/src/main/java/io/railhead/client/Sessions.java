@@ -199,7 +199,7 @@ final class Sessions implements AutoCloseable {
                 .firstMatchingHeader("Authorization")
                 .orElseThrow(), grant.id());
         FabricConnector.Peer peer = fabricConnector.connect(grant, key, timeout);
-        return withBuffers(new Session(peer, grant.maxWindowBytes(),
+        return withBuffers(new Session(peer, grant,
                 nanosUntilDue(signed.credentials())));
     }
 

@@ -82,6 +82,8 @@ final class FakeGateway implements AutoCloseable, FabricConnector {
     /** Whether its sessions' end is the end of what it touches. */
     volatile boolean letsGo = true;
     volatile String maxWindow = "4294967295";
+    /** The fields of a session's answer that older gateways do not send. */
+    volatile String newerFields = "";
     /** Memory of this size is not registered. */
     volatile long refusedBytes;
     volatile byte @Nullable [] provenKey;
@@ -150,8 +152,8 @@ final class FakeGateway implements AutoCloseable, FabricConnector {
         String authorization = exchange.getRequestHeaders().getFirst("Authorization");
         provenKey = SessionKey.ofOpen(SECRET, authorization, SESSION);
         send(exchange, 200, """
-                {"session": "%s", "fabric": "loopback", "socket": "/none", "max_window": %s}
-                """.formatted(SESSION, maxWindow).getBytes(StandardCharsets.UTF_8));
+                {"session": "%s", "fabric": "loopback", "socket": "/none", "max_window": %s%s}
+                """.formatted(SESSION, maxWindow, newerFields).getBytes(StandardCharsets.UTF_8));
     }
 
     private void get(HttpExchange exchange, String path) throws IOException {

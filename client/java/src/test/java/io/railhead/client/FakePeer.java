@@ -156,7 +156,7 @@ final class FakePeer implements FabricConnector.Peer {
                                 : request.window(),
                         "\"stored\"", "", Map.of());
             }
-            case EXISTS, PREFIX, DELETE, DELETE_PREFIX, LEASE, TOUCH, USAGE ->
+            case EXISTS, PREFIX, DELETE, DELETE_PREFIX, LEASE, TOUCH, USAGE, REMOVALS ->
                 Answer.declined(request.id(), "unsupported");
         };
     }

@@ -26,7 +26,7 @@ class ReadmeTest {
     Path folder;
 
     @ParameterizedTest
-    @ValueSource(strings = {"README.md", "docs/node-clients.md"})
+    @ValueSource(strings = {"README.md", "docs/node-clients.md", "docs/kv-cache.md"})
     void theExampleCompiles(String page) throws IOException {
         Matcher example = EXAMPLE.matcher(Files.readString(Path.of("../..", page)));
         assertThat(example.find()).isTrue();
@@ -44,6 +44,8 @@ class ReadmeTest {
     private static JavaFileObject source(String statements) {
         String text = """
                 import io.railhead.client.*;
+                import io.railhead.client.kv.*;
+                import java.time.Duration;
                 import java.util.List;
                 import java.util.concurrent.CompletionStage;
 

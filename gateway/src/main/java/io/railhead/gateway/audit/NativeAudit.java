@@ -31,7 +31,7 @@ public record NativeAudit(ClientSession session, RequestSource asker, RequestOpe
         return switch (operation) {
             case PUT, UPLOAD_PART -> Activity.CREATE;
             case DELETE, DELETE_PREFIX -> Activity.DELETE;
-            case GET, HEAD, EXISTS, PREFIX, LEASE, TOUCH, USAGE -> Activity.READ;
+            case GET, HEAD, EXISTS, PREFIX, LEASE, TOUCH, USAGE, REMOVALS -> Activity.READ;
         };
     }
 

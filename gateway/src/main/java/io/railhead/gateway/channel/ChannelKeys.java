@@ -54,8 +54,8 @@ record ChannelKeys(CacheOnlyKeys objects, BooleanSupplier isOver) {
             case LEASE -> lease(request);
             case TOUCH -> marked(request, objects::touch);
             case USAGE -> usage(request);
-            case GET, HEAD, PUT, UPLOAD_PART -> throw new IllegalArgumentException(
-                    "not of many keys: " + request.operation());
+            case GET, HEAD, PUT, UPLOAD_PART, REMOVALS -> throw new IllegalArgumentException(
+                    "not answered at once from keys: " + request.operation());
         };
     }
 

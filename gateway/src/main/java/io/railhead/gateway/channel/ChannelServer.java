@@ -102,6 +102,7 @@ public final class ChannelServer implements RequestHandler {
     /** Takes no more requests, and waits for those under way, at most so long. Blocks. */
     public void drain(Duration atMost) throws InterruptedException {
         opened = null;
+        peers.values().forEach(peer -> peer.endWaits("draining"));
         long deadline = System.nanoTime() + atMost.toNanos();
         while (outstanding() > 0 && System.nanoTime() - deadline < 0) {
             Thread.sleep(POLL_MILLIS);

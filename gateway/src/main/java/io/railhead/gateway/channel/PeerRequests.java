@@ -34,6 +34,7 @@ import io.railhead.rdma.channel.RequestChannel;
 import io.vertx.core.Context;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,6 +53,8 @@ final class PeerRequests {
     private final ChannelHitHandler channelHitHandler;
     private volatile @Nullable CachedRoute[] names = new @Nullable CachedRoute[REMEMBERED];
     private final Map<Integer, ChannelExchange> outstanding = new ConcurrentHashMap<>();
+    private final RemovalSubscriptions removals = new RemovalSubscriptions(this::removed,
+            this::unremoved);
     private final RequestSource requestSource;
     private final ChannelLog log;
     private final TenantInFlight tenantInFlight;
@@ -132,9 +135,12 @@ final class PeerRequests {
             decline(request, route.rule().isCacheOnly() ? "rule" : "unsupported");
             return;
         }
-        CacheOnlyKeys keys = new CacheOnlyKeys(services.reads().cache().cacheOnly(),
-                services.access(), requestSource, route, bucket);
+        CacheOnlyKeys keys = keys(route, bucket);
         Request copy = request.toRequest();
+        if (copy.operation() == RequestOperation.REMOVALS) {
+            removals.await(copy, keys, rights(caller, bucket, copy.key()));
+            return;
+        }
         if (ChannelKeys.isLong(copy)) {
             serveElsewhere(copy, keys);
             return;
@@ -146,6 +152,51 @@ final class PeerRequests {
         counts.took(request.operation(), nanos);
         counts.ended(bucket, request.operation(), outcome(request.operation()));
         answer(request, answer);
+    }
+
+    private CacheOnlyKeys keys(Route route, String bucket) {
+        return new CacheOnlyKeys(services.reads().cache().cacheOnly(), services.access(),
+                requestSource, route, bucket);
+    }
+
+    /** Returns a supplier of what the session's opener may see by then; null for nothing. */
+    private Supplier<@Nullable CacheOnlyKeys> rights(Identity opener, String bucket,
+            String prefix) {
+        return () -> {
+            if (!opener.equals(services.credentials().findAgain(opener.key()))) {
+                return null;
+            }
+            Route route = services.routes()
+                    .route(new Authentication.Proven(opener.principal(), opener.key()),
+                            Address.ofObject(bucket, prefix));
+            return route.rule().isCacheOnly() && route.rule().rdma() ? keys(route, bucket) : null;
+        };
+    }
+
+    /** Sends the answer of a REMOVALS. */
+    private void removed(Request request, Answer answer) {
+        boolean isCancelled = answer.code().equals(Answer.CANCELLED);
+        if (answer.status() == 0 && !isCancelled) {
+            counts.declined(answer.code());
+        }
+        counts.ended(request.bucket(), request.operation(), answer.isSuccess()
+                ? Outcome.DESCRIBED
+                : isCancelled ? Outcome.CANCELLED : Outcome.DECLINED);
+        log.ended(request.operation(), request.bucket(), request.key(), answer,
+                System.nanoTime());
+        channel.answer(answer);
+    }
+
+    /** Answers a REMOVALS that failed. */
+    private void unremoved(Request request, Throwable thrown) {
+        S3Refusal error = thrown instanceof S3Refusal refusal
+                ? refusal
+                : counts.unexpected(channel, request.id(), request.operation(), thrown);
+        counts.error(Answer.requestId(channel.session().number(), request.id()), error,
+                request.operation(), request.bucket());
+        counts.ended(request.bucket(), request.operation(), Outcome.FAILED);
+        channel.answer(Answer.failed(request.id(), error.status(), error.error().code(),
+                error.detail()));
     }
 
     /** Judges many keys on a thread of its own; the session's requests bound such threads. */
@@ -333,7 +384,7 @@ final class PeerRequests {
                     requireWindows(windows));
             case HEAD -> new ChannelHead(services.reads(), exchange,
                     allowed(known.request("HEAD", version(request), reading(request)))).start();
-            case EXISTS, PREFIX, DELETE, DELETE_PREFIX, LEASE, TOUCH, USAGE ->
+            case EXISTS, PREFIX, DELETE, DELETE_PREFIX, LEASE, TOUCH, USAGE, REMOVALS ->
                 throw new IllegalStateException("served at once: " + request.operation());
             case PUT -> put(exchange, allowed(known.request("PUT", Map.of(), writing(request))),
                     TokenOperation.PUT, requireWindows(windows));
@@ -415,10 +466,18 @@ final class PeerRequests {
         ChannelExchange exchange = outstanding.get(id);
         if (exchange != null) {
             exchange.execute(exchange::cancel);
+        } else {
+            removals.cancel(id);
         }
     }
 
+    /** Answers the requests that wait for removals; they would outlast a gateway's drain. */
+    void endWaits(String reason) {
+        removals.endAll(reason);
+    }
+
     void end() {
+        removals.lose();
         outstanding.values().forEach(exchange -> exchange.execute(exchange::lose));
     }
 }

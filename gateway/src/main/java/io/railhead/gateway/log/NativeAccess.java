@@ -49,7 +49,7 @@ public record NativeAccess(int session, String fabric, RequestSource asker,
             case HEAD -> "HEAD.OBJECT";
             case PUT -> "PUT.OBJECT";
             case UPLOAD_PART -> "PUT.PART";
-            case EXISTS, PREFIX, DELETE, DELETE_PREFIX, LEASE, TOUCH, USAGE ->
+            case EXISTS, PREFIX, DELETE, DELETE_PREFIX, LEASE, TOUCH, USAGE, REMOVALS ->
                 operation.name() + ".OBJECTS";
         };
     }

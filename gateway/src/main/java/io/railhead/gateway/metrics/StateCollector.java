@@ -8,6 +8,7 @@ import io.railhead.backend.BackendStats;
 import io.railhead.cache.CacheOnlyObjects;
 import io.railhead.cache.CacheStats;
 import io.railhead.cache.ObjectCache;
+import io.railhead.cache.Removals;
 import io.railhead.cache.TenantQuota;
 import io.railhead.cache.Verification;
 import io.railhead.cache.memory.MemoryStats;
@@ -35,6 +36,7 @@ public final class StateCollector extends Collector {
         addMemory(families, memory.stats());
         addCache(families, cache.stats());
         addCacheOnly(families, cache.cacheOnly().stats());
+        addRemovals(families, cache.cacheOnly().removals());
         addVerified(families, cache.verified());
         addTenants(families);
         addBackends(families);
@@ -104,6 +106,15 @@ public final class StateCollector extends Collector {
                 "Memory that pins keep from being evicted.", (double) stats.pinnedBytes()));
         families.add(new GaugeMetricFamily("railhead_pin_limit_bytes",
                 "What pins may keep at most.", (double) stats.pinLimitBytes()));
+    }
+
+    private static void addRemovals(List<MetricFamilySamples> families, Removals removals) {
+        families.add(new CounterMetricFamily("railhead_cache_only_removals_lost",
+                "Removals that a subscriber was not told of: its queue was full.",
+                (double) removals.lost()));
+        families.add(new GaugeMetricFamily("railhead_cache_only_subscriptions",
+                "Subscriptions to removals of cache-only objects that are open now.",
+                (double) removals.subscriptions()));
     }
 
     private static void addCacheOnly(List<MetricFamilySamples> families,

@@ -163,7 +163,7 @@ class ThrownErrorsIT {
             case GET -> Request.get(0, "held", "object", peer.key(), 0, BUFFER);
             case HEAD -> Request.head(0, "held", "object");
             case PUT, UPLOAD_PART -> Request.put(0, "b", "new", peer.key(), 0, 1000, Map.of());
-            case EXISTS, PREFIX, DELETE, DELETE_PREFIX, LEASE, TOUCH, USAGE ->
+            case EXISTS, PREFIX, DELETE, DELETE_PREFIX, LEASE, TOUCH, USAGE, REMOVALS ->
                 throw new IllegalArgumentException("no request of one object: " + operation);
         });
     }

@@ -56,8 +56,8 @@ final class VerbsRequestsTest {
                         Answer.described(request.id(), HIT, 0, "e", "", Map.of(),
                                 AnswerOrigin.HIT));
                 case PUT, UPLOAD_PART -> read(request, channel);
-                case EXISTS, PREFIX, DELETE, DELETE_PREFIX, LEASE, TOUCH, USAGE -> channel.answer(
-                        Answer.declined(request.id(), "unsupported"));
+                case EXISTS, PREFIX, DELETE, DELETE_PREFIX, LEASE, TOUCH, USAGE, REMOVALS ->
+                    channel.answer(Answer.declined(request.id(), "unsupported"));
             }
         }
 

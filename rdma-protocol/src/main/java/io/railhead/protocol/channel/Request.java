@@ -13,7 +13,8 @@ import java.util.Map;
  * @param offset the window's offset in the buffer
  * @param window the bytes that may be written (GET) or are to be read (PUT, UPLOAD_PART), of all
  *            windows together
- * @param partNumber from 1 for UPLOAD_PART; of LEASE its milliseconds, from 1; else 0
+ * @param partNumber from 1 for UPLOAD_PART; of LEASE and REMOVALS milliseconds, from 1; else
+ *            0
  * @param key not percent-encoded; of requests of many keys their prefix, which may be empty
  * @param headers of PUT and UPLOAD_PART: content-type, x-amz-meta-*, x-amz-checksum-*,
  *            if-none-match, ...; names in lower case
@@ -33,7 +34,7 @@ public record Request(int id, RequestOperation operation, RequestRange range, in
         }
         if (operation.hasKeyBlock() != (keys.length() > 0)) {
             throw new IllegalArgumentException(
-                    "keys must be there for many keys, but for DELETE_PREFIX and USAGE");
+                    "keys must be there for many keys, but for DELETE_PREFIX, USAGE and REMOVALS");
         }
         if (!HeaderLines.isValue(ifMatch)) {
             throw new IllegalArgumentException("If-Match must have no control characters");
@@ -105,6 +106,12 @@ public record Request(int id, RequestOperation operation, RequestRange range, in
     public static Request lease(int id, String bucket, String prefix, KeyBlock keys, int millis) {
         return new Request(id, RequestOperation.LEASE, RequestRange.ALL, 0, 0, 0, millis, bucket,
                 prefix, "", "", "", Map.of(), keys, List.of());
+    }
+
+    /** Returns a REMOVALS that waits for so many milliseconds at most, at least 1. */
+    public static Request removals(int id, String bucket, String prefix, int millis) {
+        return new Request(id, RequestOperation.REMOVALS, RequestRange.ALL, 0, 0, 0, millis, bucket,
+                prefix, "", "", "", Map.of(), KeyBlock.NONE, List.of());
     }
 
     public Request withId(int otherId) {

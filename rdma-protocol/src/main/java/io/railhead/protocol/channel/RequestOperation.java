@@ -25,11 +25,13 @@ public enum RequestOperation {
     /** Counts a use of many cache-only objects, so that others are evicted first. */
     TOUCH(10),
     /** Returns how much memory the cache-only objects below a prefix take. */
-    USAGE(11);
+    USAGE(11),
+    /** Waits for cache-only objects below a prefix to be removed, and returns their keys. */
+    REMOVALS(12);
 
     private static final RequestOperation[] BY_CODE = {GET, HEAD, PUT, UPLOAD_PART, EXISTS, PREFIX,
             DELETE, DELETE_PREFIX, LEASE, TOUCH,
-            USAGE};
+            USAGE, REMOVALS};
     /** The highest code, which a gateway tells its clients when a session opens. */
     public static final int HIGHEST_CODE = BY_CODE.length;
 
@@ -70,12 +72,12 @@ public enum RequestOperation {
 
     /** Returns whether a {@link KeyBlock} names the objects. */
     public boolean hasKeyBlock() {
-        return isOfKeys() && this != DELETE_PREFIX && this != USAGE;
+        return isOfKeys() && this != DELETE_PREFIX && this != USAGE && this != REMOVALS;
     }
 
-    /** Returns whether the record says a number: a part's, or a lease's milliseconds. */
+    /** Returns whether the record says a number: a part's, or the milliseconds of a time. */
     boolean hasNumber() {
-        return this == UPLOAD_PART || this == LEASE;
+        return this == UPLOAD_PART || this == LEASE || this == REMOVALS;
     }
 
     static @Nullable RequestOperation findByCode(int code) {

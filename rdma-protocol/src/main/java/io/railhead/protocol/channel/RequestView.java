@@ -112,7 +112,7 @@ public final class RequestView {
         requireRange();
         boolean isPart = operation == RequestOperation.UPLOAD_PART;
         require(operation.hasNumber() ? partNumber() > 0 : partNumber() == 0,
-                "part number must be from 1 for UPLOAD_PART and LEASE, and 0 for others");
+                "part number must be from 1 for UPLOAD_PART, LEASE and REMOVALS, and 0 for others");
         require(isPart == (headersAt > uploadIdAt),
                 "upload id must be there for UPLOAD_PART, and for no other");
         require(operation.isWrite() || operation.hasKeyBlock() || end == headersAt,
@@ -279,7 +279,7 @@ public final class RequestView {
         return windows;
     }
 
-    /** Returns the part number of UPLOAD_PART or the milliseconds of LEASE, from 1; else 0. */
+    /** Returns the part number of UPLOAD_PART or the milliseconds of LEASE and REMOVALS; else 0. */
     public int partNumber() {
         return bytes.getInt(at + PART_NUMBER);
     }

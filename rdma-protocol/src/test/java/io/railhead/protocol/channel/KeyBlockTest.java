@@ -114,7 +114,7 @@ class KeyBlockTest {
     private static void assertMalformed(ByteBuffer message) {
         assertThatThrownBy(() -> new RequestView().wrap(message, 0, message.position()))
                 .isInstanceOf(MessageException.class)
-                .hasMessageContaining("part number must be from 1 for UPLOAD_PART and LEASE");
+                .hasMessageContaining("part number must be from 1 for UPLOAD_PART, LEASE and REMOVALS");
     }
 
     @Test

@@ -94,7 +94,7 @@ class NativeChannelPageTest {
             assertThat(page.text()).contains(operation.code() + " " + operation.name());
         }
         assertThat(RequestOperation.HIGHEST_CODE)
-                .isEqualTo(RequestOperation.USAGE.code());
+                .isEqualTo(RequestOperation.REMOVALS.code());
     }
 
     @Test

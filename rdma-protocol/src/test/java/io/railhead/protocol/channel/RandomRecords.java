@@ -23,6 +23,10 @@ final class RandomRecords {
                 return Request.lease(random.nextInt(), text(1, 60), text(0, 100), keys(),
                         1 + random.nextInt(Integer.MAX_VALUE));
             }
+            if (operation == RequestOperation.REMOVALS) {
+                return Request.removals(random.nextInt(), text(1, 60), text(0, 100),
+                        1 + random.nextInt(Integer.MAX_VALUE));
+            }
             return Request.ofKeys(random.nextInt(), operation, text(1, 60), text(0, 100),
                     operation.hasKeyBlock() ? keys() : KeyBlock.NONE);
         }

@@ -2,6 +2,7 @@ package io.railhead.gateway.object.cacheonly;
 
 import io.railhead.cache.CacheOnlyObjects;
 import io.railhead.cache.ObjectId;
+import io.railhead.cache.RemovalQueue;
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.request.Route;
@@ -121,6 +122,16 @@ public final class CacheOnlyKeys {
         // One that another caller deletes first is gone, too, and counts.
         keys.forEach(key -> objects.delete(id(key)));
         return keys.size();
+    }
+
+    /**
+     * Begins a subscription to removals of objects whose keys begin with a prefix, those among them
+     * that the caller may not read: see {@link #mayRead}.
+     *
+     * @param listener runs under locks of the cache: it may only hand over to another thread
+     */
+    public RemovalQueue subscribe(String prefix, int mostKeys, Runnable listener) {
+        return objects.removals().subscribe(namespace, bucket, prefix, mostKeys, listener);
     }
 
     /**

@@ -44,7 +44,7 @@ class EndpointsIT {
                 .put("max_buffers", 1024)
                 .put("keep_alive_millis", 3000)
                 .put("version", 1)
-                .put("max_operation", 11)
+                .put("max_operation", 12)
                 .put("max_windows", 64);
     }
 
