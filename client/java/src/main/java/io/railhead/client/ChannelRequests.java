@@ -17,7 +17,7 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends requests in the current session with the gateway that owns their bytes. If that session
+ * Sends requests in the current session with the gateway that owns the bytes that they read. If that session
  * ended and a repetition is safe, or there is none, the gateway that the client was given takes
  * them, in a fresh session if need be. Any thread.
  *
@@ -135,7 +135,10 @@ final class ChannelRequests implements BlockChannel {
     }
 
     private Sessions owner(Pending one) {
-        return one.goesHome ? gateways.home() : gateways.ownerOf(one.unboundRequest.request());
+        Sessions home = gateways.home();
+        Sessions owner = one.goesHome ? home : gateways.ownerOf(one.unboundRequest.request());
+        one.isAtHome = owner.equals(home);
+        return owner;
     }
 
     /** Returns null if a buffer is not registered yet, or the gateway serves no such request. */
@@ -189,7 +192,7 @@ final class ChannelRequests implements BlockChannel {
                 pending.forEach(one -> one.fail(e));
             } else {
                 gateways.doubt();
-                pending.forEach(one -> one.goesHome = true);
+                pending.forEach(Pending::goHome);
                 prepareAndPost(gateways.home(), pending);
             }
             return;
@@ -260,7 +263,10 @@ final class ChannelRequests implements BlockChannel {
             session.heard();
             boolean ended = answer.status() == 0 && !session.isUsable();
             boolean busy = isTransient(answer) && one.unboundRequest.isRepeatable();
-            if (mayRepeat && (ended || busy)) {
+            if (answer.status() == 404 && !one.isAtHome) {
+                // Home alone has its own cache-only objects.
+                again(one, 0);
+            } else if (mayRepeat && (ended || busy)) {
                 again(one, busy ? FIRST_PAUSE_MILLIS << one.attempts : 0);
             } else {
                 one.complete(answer);
@@ -301,7 +307,7 @@ final class ChannelRequests implements BlockChannel {
 
     private void again(Pending one, long pauseMillis) {
         one.attempts++;
-        one.goesHome = true;
+        one.goHome();
         CompletableFuture.delayedExecutor(pauseMillis, TimeUnit.MILLISECONDS, blocking)
                 .execute(() -> prepareAndPost(List.of(one)));
     }
@@ -314,6 +320,7 @@ final class ChannelRequests implements BlockChannel {
         private int attempts = 1;
         /** Passed on likewise. Its owner could not take it. */
         private boolean goesHome;
+        private boolean isAtHome;
 
         Pending(UnboundRequest unboundRequest) {
             this.unboundRequest = unboundRequest;
@@ -327,6 +334,11 @@ final class ChannelRequests implements BlockChannel {
                 held.forEach(window -> window.buffer().release());
                 throw closed;
             }
+        }
+
+        void goHome() {
+            goesHome = true;
+            isAtHome = true;
         }
 
         void complete(Answer answer) {

@@ -24,8 +24,9 @@ import software.amazon.awssdk.http.SdkHttpMethod;
 
 /**
  * The gateways that share objects out, as this client sees them: the one that it was given, which
- * is home, and the owners of objects' bytes. A request at its owner needs no transfer between
- * gateways. Each gateway serves the same bytes, so home takes what an owner cannot. Any thread.
+ * is home, and the owners of objects' bytes. A read at its owner needs no transfer between
+ * gateways. All gateways serve the same bytes of a store, so home takes what an owner cannot. It
+ * takes all other requests, too, since cache-only objects are each gateway's own. Any thread.
  */
 final class Gateways implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Gateways.class);
@@ -83,10 +84,10 @@ final class Gateways implements AutoCloseable {
         return placement.owners().isEmpty();
     }
 
-    /** Returns the sessions with the owner of a request's bytes. Never blocks. */
+    /** Returns the sessions with the owner of the bytes that a request reads. Never blocks. */
     Sessions ownerOf(Request request) {
         Placement now = placement;
-        if (now.owners().isEmpty() || !isOfBytes(request.operation())) {
+        if (now.owners().isEmpty() || request.operation() != RequestOperation.GET) {
             return home;
         }
         long run = Ownership.run(request.bucket(), request.key(),
@@ -101,11 +102,6 @@ final class Gateways implements AutoCloseable {
             }
         }
         return owner.sessions();
-    }
-
-    /** A PUT leaves its pages at the gateway that takes it. */
-    private static boolean isOfBytes(RequestOperation operation) {
-        return operation == RequestOperation.GET || operation == RequestOperation.PUT;
     }
 
     private static long first(RequestRange range) {

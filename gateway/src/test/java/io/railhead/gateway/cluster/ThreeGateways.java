@@ -12,6 +12,7 @@ import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 
 /** Three gateways over one store, whose caches are one. */
@@ -36,6 +37,14 @@ final class ThreeGateways implements AutoCloseable {
 
     /** @param config of all, in the tests' YAML, beside {@code cluster:} */
     ThreeGateways(String config) {
+        this(config, "", Map.of());
+    }
+
+    /**
+     * @param gatewayKeys more keys of {@code gateway:}, each with a comma before it
+     * @param files beside each configuration, by name
+     */
+    ThreeGateways(String config, String gatewayKeys, Map<String, String> files) {
         hosts = List.of(LoopbackAddresses.next(), LoopbackAddresses.next(),
                 LoopbackAddresses.next());
         String members = hosts.stream()
@@ -43,9 +52,9 @@ final class ThreeGateways implements AutoCloseable {
                 .collect(Collectors.joining(", ", "[", "]"));
         for (int i = 0; i < hosts.size(); i++) {
             clusters.add("""
-                    gateway: {name: g%d, events: {enabled: true, token_file: events.token}}
+                    gateway: {name: g%d, events: {enabled: true, token_file: events.token}%s}
                     cluster: {name: test, listen: "%s:7800", members: %s, fills: "%s:7801"}
-                    """.formatted(i, hosts.get(i), members, hosts.get(i)));
+                    """.formatted(i, gatewayKeys, hosts.get(i), members, hosts.get(i)));
             TestGateway gateway = TestGateway.over(store.endpoint())
                     .principals(PRINCIPALS)
                     .file("events.token", "a-token-of-the-events-of-a-store")
@@ -55,6 +64,7 @@ final class ThreeGateways implements AutoCloseable {
                         return switched;
                     }))
                     .config(clusters.get(i) + config);
+            files.forEach(gateway::file);
             gateways.add(gateway);
             gateway.start();
             clients.add(gateway.client());
