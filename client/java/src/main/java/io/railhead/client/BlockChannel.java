@@ -15,8 +15,7 @@ public interface BlockChannel {
     /**
      * Sends all requests in as few messages as possible. Never blocks. A window is the gateway's
      * until its request's future has completed. After a {@link MemoryHeldException} it stays the
-     * gateway's. A request that the gateway does not know fails with
-     * {@link NotAvailableException}.
+     * gateway's. A request that the gateway does not know fails with {@link NotAvailableException}.
      */
     List<CompletableFuture<Answer>> send(List<UnboundRequest> requests);
 

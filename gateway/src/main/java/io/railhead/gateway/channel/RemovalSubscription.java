@@ -37,7 +37,7 @@ final class RemovalSubscription implements AutoCloseable {
     private final BiConsumer<Request, Throwable> failed;
     private final RemovalQueue queue;
     private final AtomicReference<@Nullable Waiting> waiting = new AtomicReference<>();
-    /** Calls of {@link #tellSoon} that no pass has seen; a virtual thread runs while it is not 0. */
+    /** Calls of {@link #tellSoon} that no pass has seen; a virtual thread runs until it is 0. */
     private final AtomicInteger work = new AtomicInteger();
     /** Touched by the one pass alone, as {@link #anew} is. */
     private final Queue<Removal> taken = new ArrayDeque<>();

@@ -68,7 +68,7 @@ final class RemovalSubscriptions {
         }
     }
 
-    /** Cancels a request that waits, and ends its subscription; does nothing if none has this id. */
+    /** Cancels a request that waits, and ends its subscription. Ignores an unknown id. */
     void cancel(int requestId) {
         subscriptions.forEach((name, subscription) -> {
             if (subscription.isOf(requestId) && subscriptions.remove(name, subscription)) {

@@ -13,8 +13,7 @@ import java.util.Map;
  * @param offset the window's offset in the buffer
  * @param window the bytes that may be written (GET) or are to be read (PUT, UPLOAD_PART), of all
  *            windows together
- * @param partNumber from 1 for UPLOAD_PART; of LEASE and REMOVALS milliseconds, from 1; else
- *            0
+ * @param partNumber from 1 for UPLOAD_PART; of LEASE and REMOVALS milliseconds, from 1; else 0
  * @param key not percent-encoded; of requests of many keys their prefix, which may be empty
  * @param headers of PUT and UPLOAD_PART: content-type, x-amz-meta-*, x-amz-checksum-*,
  *            if-none-match, ...; names in lower case

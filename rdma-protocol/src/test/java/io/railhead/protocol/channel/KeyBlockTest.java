@@ -114,7 +114,8 @@ class KeyBlockTest {
     private static void assertMalformed(ByteBuffer message) {
         assertThatThrownBy(() -> new RequestView().wrap(message, 0, message.position()))
                 .isInstanceOf(MessageException.class)
-                .hasMessageContaining("part number must be from 1 for UPLOAD_PART, LEASE and REMOVALS");
+                .hasMessageContaining(
+                        "part number must be from 1 for UPLOAD_PART, LEASE and REMOVALS");
     }
 
     @Test

@@ -78,8 +78,10 @@ final class KeyBatches {
     }
 
     private static boolean isDigits(String key, int from) {
-        return key.chars().skip(from).allMatch(c -> (c >= '0' && c <= '9')
-                || (c >= 'a' && c <= 'f'));
+        return key.chars()
+                .skip(from)
+                .allMatch(c -> (c >= '0' && c <= '9')
+                        || (c >= 'a' && c <= 'f'));
     }
 
     private @Nullable List<Batch> hashes(String whole, int width, byte[] hashes) {

@@ -29,8 +29,8 @@ import java.util.concurrent.CompletionStage;
  *
  * <p> Methods that return no stage block. Each throws {@link S3Exception} for a gateway's refusal,
  * and {@link NotAvailableException} if there is no session, the gateway is too old for the request,
- * or the bucket is not cache-only. A cache may lose what it holds: a caller that can compute a block
- * again takes each of these for a miss.
+ * or the bucket is not cache-only. A cache may lose what it holds: a caller that can compute a
+ * block again takes each of these for a miss.
  *
  * <p> A block's windows are the gateway's from the call until the stage has completed, but for a
  * {@link io.railhead.client.MemoryHeldException}: then they stay the gateway's. Dependents of a
@@ -116,8 +116,8 @@ public final class KvNamespace {
     }
 
     /**
-     * Removes blocks. Returns a bit for each key: whether it is gone, one that never was among them;
-     * 0 if the caller may not remove it.
+     * Removes blocks. Returns a bit for each key: whether it is gone, one that never was among
+     * them; 0 if the caller may not remove it.
      */
     public BitSet delete(List<String> keys) throws IOException {
         return marked(RequestOperation.DELETE, keys, 0);
@@ -145,10 +145,10 @@ public final class KvNamespace {
 
     /**
      * Waits for blocks of the namespace to be removed, by a client, an eviction or their rule's
-     * {@code ttl}. The first call begins a subscription of the client's session and returns at once.
-     * From then on no removal is missed between calls, except those that {@link RemovedKeys#anew}
-     * reports. Then all that the caller remembers as held is to be asked for again. One call at a
-     * time waits; only keys that the caller may read are told.
+     * {@code ttl}. The first call begins a subscription of the client's session and returns at
+     * once. From then on no removal is missed between calls, except those that
+     * {@link RemovedKeys#anew} reports. Then all that the caller remembers as held is to be asked
+     * for again. One call at a time waits; only keys that the caller may read are told.
      *
      * @param most the longest wait, at least a millisecond; at most 60 s and half of the client's
      *            timeout are waited

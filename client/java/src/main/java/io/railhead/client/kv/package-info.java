@@ -1,4 +1,6 @@
-/** Blocks of a cache that a gateway holds in memory, such as the KV cache of an inference engine. */
+/**
+ * Blocks of a cache that a gateway holds in memory, such as the KV cache of an inference engine.
+ */
 @NullMarked
 package io.railhead.client.kv;
 

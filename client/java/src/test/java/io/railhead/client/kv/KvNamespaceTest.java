@@ -227,8 +227,9 @@ class KvNamespaceTest {
     void allIsClearOnceNothingIsRemovedAnyMore() throws IOException {
         gateway = request -> Answer.ofKeys(0, sent.size() > 2 ? 0 : 256, Map.of());
         assertThat(blocks.clear()).isEqualTo(512);
-        assertThat(sent).hasSize(3).allMatch(request -> request.request()
-                .operation() == RequestOperation.DELETE_PREFIX);
+        assertThat(sent).hasSize(3)
+                .allMatch(request -> request.request()
+                        .operation() == RequestOperation.DELETE_PREFIX);
     }
 
     @Test
