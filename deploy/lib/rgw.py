@@ -46,11 +46,19 @@ rgw_frontends = beast endpoint={host}:{port} tcp_nodelay=1
 rgw_crypt_require_ssl = false
 rgw_enable_usage_log = false
 rgw_gc_obj_min_wait = 3600
+rgw_s3_auth_use_sts = true
+rgw_sts_key = abcdefghijklmnop
 """
 
+TRUST = """{{"Version": "2012-10-17", "Statement": [
+  {{"Effect": "Allow", "Principal": {{"AWS": ["arn:aws:iam:::user/{user}"]}}, "Action": ["sts:AssumeRole"]}}]}}"""
 
-def start_rgw(processes, key_pairs, tenants=None):
-    """Starts all three, with a user for each key pair; returns the endpoint."""
+
+def start_rgw(processes, key_pairs, tenants=None, roles=None):
+    """
+    Starts all three, with a user for each key pair, and a role for each of `roles`: its name, the key pair's name whose user
+    may assume it, and the policy of what it may do. Returns the endpoint, which is that of the token service too.
+    """
     missing = [program for program in PROGRAMS if not shutil.which(program)]
     if missing:
         raise rack.CannotStart(f"no {', '.join(missing)}: install ceph-mon ceph-osd radosgw ceph-common")
@@ -81,9 +89,13 @@ def start_rgw(processes, key_pairs, tenants=None):
     gateway = processes.start("store", ["radosgw", "-f", "-c", config, "-n", "client.rgw"])
     endpoint = f"http://{rack.LOOPBACK}:{port}"
     processes.await_answer(gateway, endpoint)
+    admin = ["radosgw-admin", "-c", config, "-n", "client.rgw", f"--admin-socket={folder}/admin.asok"]
     for number, (name, (access, secret)) in enumerate(key_pairs.items()):
         tenant = (tenants or {}).get(name, "")
-        ask("radosgw-admin", "-c", config, "-n", "client.rgw", f"--admin-socket={folder}/admin.asok", "user", "create",
-            f"--uid=user{number}", f"--display-name=user{number}", f"--email=user{number}@example.com",
+        ask(*admin, "user", "create", f"--uid=user{number}", f"--display-name=user{number}", f"--email=user{number}@example.com",
             f"--access-key={access}", f"--secret-key={secret}", *([f"--tenant={tenant}"] if tenant else []))
+    for role, (name, policy) in (roles or {}).items():
+        trust = TRUST.format(user=f"user{list(key_pairs).index(name)}")
+        ask(*admin, "role", "create", f"--role-name={role}", "--path=/", f"--assume-role-policy-doc={trust}")
+        ask(*admin, "role-policy", "put", f"--role-name={role}", "--policy-name=all", f"--policy-doc={policy}")
     return endpoint
