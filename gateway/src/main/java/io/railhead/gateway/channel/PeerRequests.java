@@ -25,7 +25,6 @@ import io.railhead.protocol.channel.Request;
 import io.railhead.protocol.channel.RequestOperation;
 import io.railhead.protocol.channel.RequestRange;
 import io.railhead.protocol.channel.RequestView;
-import io.railhead.protocol.message.EndReason;
 import io.railhead.protocol.token.TokenOperation;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.RemoteWindows;
@@ -51,7 +50,8 @@ final class PeerRequests {
     private final ChannelCounts counts;
     private final ChannelHitHandler channelHitHandler;
     private volatile @Nullable CachedRoute[] names = new @Nullable CachedRoute[REMEMBERED];
-    private final Map<Integer, ChannelExchange> outstanding = new ConcurrentHashMap<>();
+    private final Map<Integer, ChannelExchange> outstanding;
+    private final ChannelLogs logs;
     private final RequestSource requestSource;
     private final ChannelLog log;
     private final TenantInFlight tenantInFlight;
@@ -61,6 +61,15 @@ final class PeerRequests {
     PeerRequests(ChannelServices services, RequestChannel channel,
             SessionCallers.Caller caller,
             Context context, ChannelCounts counts, ChannelLogs logs) {
+        this(services, channel, caller, context, counts, logs, new ConcurrentHashMap<>());
+    }
+
+    private PeerRequests(ChannelServices services, RequestChannel channel,
+            SessionCallers.Caller caller,
+            Context context, ChannelCounts counts, ChannelLogs logs,
+            Map<Integer, ChannelExchange> outstanding) {
+        this.outstanding = outstanding;
+        this.logs = logs;
         this.services = services;
         this.channel = channel;
         this.caller = caller.identity();
@@ -83,11 +92,15 @@ final class PeerRequests {
         return outstanding.size();
     }
 
+    /**
+     * Returns what goes on with the channel in this caller's name; requests under way stay in the
+     * older caller's.
+     */
+    PeerRequests renewedBy(SessionCallers.Caller newer) {
+        return new PeerRequests(services, channel, newer, context, counts, logs, outstanding);
+    }
+
     void handle(RequestView request) {
-        if (!isCallerStill()) {
-            channel.session().end(EndReason.REVOKED);
-            return;
-        }
         Guard.run(() -> serve(request), thrown -> refuse(request, thrown instanceof S3Refusal e
                 ? e
                 : counts.unexpected(channel, request.id(), request.operation(), thrown)));
@@ -224,10 +237,10 @@ final class PeerRequests {
 
     /**
      * Returns whether the session's opener is unchanged. A reload may have removed or changed the
-     * key, and the role session that opened this one may be over.
+     * key, and the role session that opened this one may be over. The channel's own thread calls.
      */
     @SuppressWarnings("ReferenceEquality")
-    private boolean isCallerStill() {
+    boolean isCallerStill() {
         Identity now = services.credentials().findAgain(caller.key());
         if (now == caller) {
             return true;
