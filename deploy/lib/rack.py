@@ -162,7 +162,7 @@ def start_gateway(processes, store, key_pairs, principals=(), **sections):
         "rdma": {"loopback": {"socket": str(processes.folder / "loopback.sock"), "cross_memory": True}},
     }
     for name, section in sections.items():
-        config[name] = {**config[name], **section} if isinstance(section, dict) else section
+        config[name] = {**config.get(name, {}), **section} if isinstance(section, dict) else section
     principals = [*({"name": name, "rdma_put": True, "keys": [{"access_key": access, "secret_key": secret}]}
                     for name, (access, secret) in key_pairs.items()), *principals]
     # JSON is YAML too.
