@@ -50,14 +50,18 @@ rgw_s3_auth_use_sts = true
 rgw_sts_key = abcdefghijklmnop
 """
 
-TRUST = """{{"Version": "2012-10-17", "Statement": [
-  {{"Effect": "Allow", "Principal": {{"AWS": ["arn:aws:iam:::user/{user}"]}}, "Action": ["sts:AssumeRole"]}}]}}"""
+# Who may assume a role: a user, by its number; or whoever an issuer's token, its address without a scheme, is of.
+BY_USER = """{{"Version": "2012-10-17", "Statement": [
+  {{"Effect": "Allow", "Principal": {{"AWS": ["arn:aws:iam:::user/user{0}"]}}, "Action": ["sts:AssumeRole"]}}]}}"""
+BY_TOKEN = """{{"Version": "2012-10-17", "Statement": [
+  {{"Effect": "Allow", "Principal": {{"Federated": ["arn:aws:iam:::oidc-provider/{0}"]}},
+    "Action": ["sts:AssumeRoleWithWebIdentity"]}}]}}"""
 
 
 def start_rgw(processes, key_pairs, tenants=None, roles=None):
     """
-    Starts all three, with a user for each key pair, and a role for each of `roles`: its name, the key pair's name whose user
-    may assume it, and the policy of what it may do. Returns the endpoint, which is that of the token service too.
+    Starts all three, with a user for each key pair, and a role for each of `roles`: by its name, who may assume it, and the
+    policy of what it may do. The first user may register issuers. Returns the endpoint, which is that of the token service too.
     """
     missing = [program for program in PROGRAMS if not shutil.which(program)]
     if missing:
@@ -94,8 +98,8 @@ def start_rgw(processes, key_pairs, tenants=None, roles=None):
         tenant = (tenants or {}).get(name, "")
         ask(*admin, "user", "create", f"--uid=user{number}", f"--display-name=user{number}", f"--email=user{number}@example.com",
             f"--access-key={access}", f"--secret-key={secret}", *([f"--tenant={tenant}"] if tenant else []))
-    for role, (name, policy) in (roles or {}).items():
-        trust = TRUST.format(user=f"user{list(key_pairs).index(name)}")
+    ask(*admin, "caps", "add", "--uid=user0", "--caps=oidc-provider=*")
+    for role, (trust, policy) in (roles or {}).items():
         ask(*admin, "role", "create", f"--role-name={role}", "--path=/", f"--assume-role-policy-doc={trust}")
         ask(*admin, "role-policy", "put", f"--role-name={role}", "--policy-name=all", f"--policy-doc={policy}")
     return endpoint
