@@ -148,8 +148,11 @@ def start_minio(processes, keys):
     return endpoint
 
 
-def start_gateway(processes, store, key_pairs, **sections):
-    """Returns the S3 endpoint and the health endpoint. What is in `sections` is added to the configuration."""
+def start_gateway(processes, store, key_pairs, principals=(), **sections):
+    """
+    Returns the S3 endpoint and the health endpoint. `principals` are further ones, as credentials.yaml has them. What is in
+    `sections` is added to the configuration.
+    """
     listen, health = f"{LOOPBACK}:{free_port()}", f"{LOOPBACK}:{free_port()}"
     config = {
         "gateway": {"listen": listen, "health": health, "credentials": "credentials.yaml"},
@@ -159,9 +162,9 @@ def start_gateway(processes, store, key_pairs, **sections):
         "rdma": {"loopback": {"socket": str(processes.folder / "loopback.sock"), "cross_memory": True}},
     }
     for name, section in sections.items():
-        config[name] = {**config[name], **section} if isinstance(section, dict) else section
-    principals = [{"name": name, "rdma_put": True, "keys": [{"access_key": access, "secret_key": secret}]}
-                  for name, (access, secret) in key_pairs.items()]
+        config[name] = {**config.get(name, {}), **section} if isinstance(section, dict) else section
+    principals = [*({"name": name, "rdma_put": True, "keys": [{"access_key": access, "secret_key": secret}]}
+                    for name, (access, secret) in key_pairs.items()), *principals]
     # JSON is YAML too.
     (processes.folder / "railhead.yaml").write_text(json.dumps(config, indent=2))
     (processes.folder / "credentials.yaml").write_text(json.dumps({"principals": principals}, indent=2))

@@ -46,11 +46,23 @@ rgw_frontends = beast endpoint={host}:{port} tcp_nodelay=1
 rgw_crypt_require_ssl = false
 rgw_enable_usage_log = false
 rgw_gc_obj_min_wait = 3600
+rgw_s3_auth_use_sts = true
+rgw_sts_key = abcdefghijklmnop
 """
 
+# Who may assume a role: a user, by its number; or whoever an issuer's token, its address without a scheme, is of.
+BY_USER = """{{"Version": "2012-10-17", "Statement": [
+  {{"Effect": "Allow", "Principal": {{"AWS": ["arn:aws:iam:::user/user{0}"]}}, "Action": ["sts:AssumeRole"]}}]}}"""
+BY_TOKEN = """{{"Version": "2012-10-17", "Statement": [
+  {{"Effect": "Allow", "Principal": {{"Federated": ["arn:aws:iam:::oidc-provider/{0}"]}},
+    "Action": ["sts:AssumeRoleWithWebIdentity"]}}]}}"""
 
-def start_rgw(processes, key_pairs, tenants=None):
-    """Starts all three, with a user for each key pair; returns the endpoint."""
+
+def start_rgw(processes, key_pairs, tenants=None, roles=None):
+    """
+    Starts all three, with a user for each key pair, and a role for each of `roles`: by its name, who may assume it, and the
+    policy of what it may do. The first user may register issuers. Returns the endpoint, which is that of the token service too.
+    """
     missing = [program for program in PROGRAMS if not shutil.which(program)]
     if missing:
         raise rack.CannotStart(f"no {', '.join(missing)}: install ceph-mon ceph-osd radosgw ceph-common")
@@ -81,9 +93,13 @@ def start_rgw(processes, key_pairs, tenants=None):
     gateway = processes.start("store", ["radosgw", "-f", "-c", config, "-n", "client.rgw"])
     endpoint = f"http://{rack.LOOPBACK}:{port}"
     processes.await_answer(gateway, endpoint)
+    admin = ["radosgw-admin", "-c", config, "-n", "client.rgw", f"--admin-socket={folder}/admin.asok"]
     for number, (name, (access, secret)) in enumerate(key_pairs.items()):
         tenant = (tenants or {}).get(name, "")
-        ask("radosgw-admin", "-c", config, "-n", "client.rgw", f"--admin-socket={folder}/admin.asok", "user", "create",
-            f"--uid=user{number}", f"--display-name=user{number}", f"--email=user{number}@example.com",
+        ask(*admin, "user", "create", f"--uid=user{number}", f"--display-name=user{number}", f"--email=user{number}@example.com",
             f"--access-key={access}", f"--secret-key={secret}", *([f"--tenant={tenant}"] if tenant else []))
+    ask(*admin, "caps", "add", "--uid=user0", "--caps=oidc-provider=*")
+    for role, (trust, policy) in (roles or {}).items():
+        ask(*admin, "role", "create", f"--role-name={role}", "--path=/", f"--assume-role-policy-doc={trust}")
+        ask(*admin, "role-policy", "put", f"--role-name={role}", "--policy-name=all", f"--policy-doc={policy}")
     return endpoint

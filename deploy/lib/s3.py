@@ -81,20 +81,36 @@ class S3:
 
     def signed(self, method, path, query="", headers=()):
         """The headers of a request, with its signature among them; header names in lower case, the query as it is signed."""
-        now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-        scope = f"{now[:8]}/us-east-1/s3/aws4_request"
+        now, scope = self._now()
         headers = {"host": self.host, "x-amz-date": now, "x-amz-content-sha256": "UNSIGNED-PAYLOAD", **dict(headers)}
         names = ";".join(sorted(headers))
         canonical = "\n".join([method, path, query, *(f"{name}:{headers[name]}" for name in sorted(headers)), "", names,
                                headers["x-amz-content-sha256"]])
+        headers["Authorization"] = (f"AWS4-HMAC-SHA256 Credential={self._keys[0]}/{scope},SignedHeaders={names},"
+                                    f"Signature={self._signature(canonical, now, scope)}")
+        return headers
+
+    def presigned(self, method, path, seconds=600):
+        """The query of a URL that is good for so long, whose signature covers the host alone; `path` as it is signed."""
+        now, scope = self._now()
+        query = urllib.parse.urlencode({
+            "X-Amz-Algorithm": "AWS4-HMAC-SHA256", "X-Amz-Credential": f"{self._keys[0]}/{scope}", "X-Amz-Date": now,
+            "X-Amz-Expires": seconds, "X-Amz-SignedHeaders": "host"}, quote_via=urllib.parse.quote, safe="")
+        canonical = "\n".join([method, path, query, f"host:{self.host}", "", "host", "UNSIGNED-PAYLOAD"])
+        return f"{query}&X-Amz-Signature={self._signature(canonical, now, scope)}"
+
+    @staticmethod
+    def _now():
+        """The time of a signature and its scope."""
+        now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+        return now, f"{now[:8]}/us-east-1/s3/aws4_request"
+
+    def _signature(self, canonical, now, scope):
         to_sign = "\n".join(["AWS4-HMAC-SHA256", now, scope, hashlib.sha256(canonical.encode()).hexdigest()])
         key = b"AWS4" + self._keys[1].encode()
         for part in scope.split("/"):
             key = hmac.digest(key, part.encode(), "sha256")
-        signature = hmac.new(key, to_sign.encode(), hashlib.sha256).hexdigest()
-        headers["Authorization"] = (f"AWS4-HMAC-SHA256 Credential={self._keys[0]}/{scope},SignedHeaders={names},"
-                                    f"Signature={signature}")
-        return headers
+        return hmac.new(key, to_sign.encode(), hashlib.sha256).hexdigest()
 
 
 def ask(method, endpoint, path, keys, body=b""):

@@ -104,43 +104,81 @@ static int open_session(const struct rh_settings *settings, struct rh_session **
     return result;
 }
 
-static int open_core(const railhead_options *options, struct rh_session **core, struct rh_error *error) {
+/* With the settings that the options come to, which are wiped behind it. */
+static int with_settings(const railhead_options *options, railhead_session *session,
+                         int (*work)(const struct rh_settings *, railhead_session *, struct rh_error *), struct rh_error *error) {
     struct rh_settings *settings = calloc(1, sizeof *settings);
     if (!settings) {
         return rh_fail_as(error, RAILHEAD_NO_MEMORY, "out of memory");
     }
     int result = settle(options, settings, error);
     if (result == 0) {
-        result = open_session(settings, core, error);
+        result = work(settings, session, error);
     }
     explicit_bzero(settings, sizeof *settings);
     free(settings);
     return result;
 }
 
-RAILHEAD_PUBLIC int32_t railhead_connect(const railhead_options *options, railhead_session **session) {
-    railhead_options known;
-    struct rh_error error;
-    railhead_options_init(&known, sizeof known);
-    if (!session) {
-        return rh_report_as(RAILHEAD_ARGUMENT, "nowhere to put the session");
+/* A program's HTTP function is called by railhead_connect and railhead_renew alone, so that no thread of the library's may use it. */
+static int open_core(const struct rh_settings *settings, railhead_session *session, struct rh_error *error) {
+    if (open_session(settings, &session->core, error) != 0) {
+        return -1;
     }
+    session->renewal = settings->http ? NULL : rh_renewal_start(session->core, settings);
+    return 0;
+}
+
+static int renew_core(const struct rh_settings *settings, railhead_session *session, struct rh_error *error) {
+    return rh_grant_renew(settings, session->core->id, error);
+}
+
+/* The options as far as the caller's struct has them. */
+static int known_options(const railhead_options *options, railhead_options *known) {
+    railhead_options_init(known, sizeof *known);
     if (!options || options->struct_bytes < offsetof(railhead_options, reserved)) {
         return rh_report_as(RAILHEAD_ARGUMENT, "options are made by railhead_options_init");
     }
-    memcpy(&known, options, options->struct_bytes < sizeof known ? options->struct_bytes : sizeof known);
+    memcpy(known, options, options->struct_bytes < sizeof *known ? options->struct_bytes : sizeof *known);
+    return RAILHEAD_OK;
+}
+
+RAILHEAD_PUBLIC int32_t railhead_connect(const railhead_options *options, railhead_session **session) {
+    railhead_options known;
+    struct rh_error error;
+    if (!session) {
+        return rh_report_as(RAILHEAD_ARGUMENT, "nowhere to put the session");
+    }
+    if (known_options(options, &known) != RAILHEAD_OK) {
+        return RAILHEAD_ARGUMENT;
+    }
     railhead_session *made = calloc(1, sizeof *made);
     if (!made) {
         return rh_report_as(RAILHEAD_NO_MEMORY, "out of memory");
     }
     made->fabric = known.fabric;
     made->request_timeout_millis = known.request_timeout_millis ? known.request_timeout_millis : REQUEST_TIMEOUT_MILLIS;
-    if (open_core(&known, &made->core, &error) != 0) {
+    if (with_settings(&known, made, open_core, &error) != 0) {
         free(made);
         return rh_report(&error);
     }
     *session = made;
     return RAILHEAD_OK;
+}
+
+RAILHEAD_PUBLIC int32_t railhead_renew(railhead_session *session, const railhead_options *options) {
+    railhead_options known;
+    struct rh_error error;
+    if (!session) {
+        return rh_report_as(RAILHEAD_ARGUMENT, "NULL");
+    }
+    if (known_options(options, &known) != RAILHEAD_OK) {
+        return RAILHEAD_ARGUMENT;
+    }
+    if (!rh_session_is_mine(session->core)) {
+        return rh_report_as(RAILHEAD_ENDED, "the session is the parent process's");
+    }
+    return with_settings(&known, session, renew_core, &error) == 0 ? RAILHEAD_OK : rh_report(&error);
 }
 
 RAILHEAD_PUBLIC int32_t railhead_is_open(const railhead_session *session) {
@@ -157,6 +195,7 @@ RAILHEAD_PUBLIC int32_t railhead_event_fd(const railhead_session *session) {
 
 /* An adapter's regions end before their device does: the buffers go between the end and what it leaves. */
 RAILHEAD_PUBLIC int32_t railhead_close(railhead_session *session) {
+    rh_renewal_stop(session->renewal);
     bool let_go = rh_session_finish(session->core);
     for (railhead_buffer *buffer = session->buffers, *next; buffer; buffer = next) {
         next = buffer->next;

@@ -8,6 +8,7 @@
 
 struct railhead_session {
     struct rh_session *core;
+    struct rh_renewal *renewal; /* NULL: nothing is renewed */
     uint32_t fabric;
     uint32_t request_timeout_millis;
     struct railhead_buffer *buffers; /* under the core's lock */

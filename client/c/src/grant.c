@@ -28,27 +28,17 @@ static void add(struct opening *opening, const char *name, const char *value) {
     opening->headers[at] = opening->line[at];
 }
 
-/* The code of an S3 error document, or nothing. */
-static void error_code(const char *text, char out[64]) {
-    const char *code = strstr(text, "<Code>");
-    out[0] = 0;
-    if (code) {
-        size_t length = strcspn(code + 6, "<");
-        snprintf(out, 64, "%.*s", (int)(length < 50 ? length : 50), code + 6);
-    }
-}
-
 static int refused(const struct rh_settings *settings, const struct opening *opening, uint32_t status,
                    struct rh_error *error) {
     char s3[64];
-    error_code(opening->answer, s3);
+    rh_http_error_code(opening->answer, s3);
     return rh_fail_as(error, strcmp(s3, "RDMAUnavailable") == 0 ? RAILHEAD_UNAVAILABLE : RAILHEAD_REFUSED,
                       "no session from %.150s: HTTP %u%s%s", settings->endpoint, status, *s3 ? ": " : "", s3);
 }
 
 static int send_it(const struct rh_settings *settings, struct opening *opening, struct rh_error *error) {
     struct rh_error why = {.text = "its HTTP function failed", .code = RAILHEAD_UNAVAILABLE};
-    struct rh_http own = {.ca_bundle = settings->ca_bundle, .error = &why};
+    struct rh_http own = {.ca_bundle = settings->ca_bundle, .is_over = settings->is_over, .error = &why};
     railhead_http exchange = {.method = "POST", .url = opening->url, .headers = opening->headers,
                               .timeout_millis = (uint32_t)settings->timeout_millis, .answer = opening->answer,
                               .answer_room = ANSWER_BYTES};
@@ -108,38 +98,61 @@ static int parse(const char *json, struct rh_grant *grant, struct rh_error *erro
     return 0;
 }
 
-int rh_grant_request(const struct rh_settings *settings, struct rh_grant *grant, struct rh_error *error) {
+/* One signed request, whose answer is in `opening`. */
+static int post(const struct rh_settings *settings, const char *query, struct opening *opening, struct rh_signed *signed_,
+                struct rh_error *error) {
     const char *host = strstr(settings->endpoint, "://");
-    const char *query = settings->fabric == RAILHEAD_VERBS ? "fabric=verbs" : "fabric=loopback";
-    struct rh_signed signed_;
     if (!host) {
         return rh_fail_as(error, RAILHEAD_ARGUMENT, "not an endpoint: %.100s", settings->endpoint);
     }
-    if (rh_sign(settings, "POST", host + 3, PATH, query, time(NULL), &signed_, error) != 0) {
+    if (rh_sign(settings, "POST", host + 3, PATH, query, time(NULL), signed_, error) != 0) {
         return -1;
     }
+    snprintf(opening->url, sizeof opening->url, "%s" PATH "?%s", settings->endpoint, query);
+    add(opening, "Host", host + 3);
+    add(opening, "x-amz-date", signed_->date);
+    add(opening, "x-amz-content-sha256", signed_->payload_hash);
+    add(opening, "Authorization", signed_->authorization);
+    if (*settings->session_token) {
+        add(opening, "x-amz-security-token", settings->session_token);
+    }
+    return send_it(settings, opening, error);
+}
+
+static void forget(struct opening *opening, struct rh_signed *signed_) {
+    explicit_bzero(signed_, sizeof *signed_);
+    explicit_bzero(opening, sizeof *opening);
+    free(opening);
+}
+
+int rh_grant_request(const struct rh_settings *settings, struct rh_grant *grant, struct rh_error *error) {
+    const char *query = settings->fabric == RAILHEAD_VERBS ? "fabric=verbs" : "fabric=loopback";
+    struct rh_signed signed_;
     struct opening *opening = calloc(1, sizeof *opening);
     if (!opening) {
         return rh_fail_as(error, RAILHEAD_NO_MEMORY, "out of memory");
     }
-    snprintf(opening->url, sizeof opening->url, "%s" PATH "?%s", settings->endpoint, query);
-    add(opening, "Host", host + 3);
-    add(opening, "x-amz-date", signed_.date);
-    add(opening, "x-amz-content-sha256", signed_.payload_hash);
-    add(opening, "Authorization", signed_.authorization);
-    if (*settings->session_token) {
-        add(opening, "x-amz-security-token", settings->session_token);
-    }
     grant->fabric = settings->fabric;
-    int result = send_it(settings, opening, error);
+    int result = post(settings, query, opening, &signed_, error);
     if (result == 0) {
         result = parse(opening->answer, grant, error);
     }
     if (result == 0) {
         rh_session_key(grant->key, signed_.signing_key, signed_.signature, grant->id);
     }
-    explicit_bzero(&signed_, sizeof signed_);
-    explicit_bzero(opening, sizeof *opening);
-    free(opening);
+    forget(opening, &signed_);
+    return result;
+}
+
+int rh_grant_renew(const struct rh_settings *settings, const uint8_t id[RH_ID_BYTES], struct rh_error *error) {
+    char query[sizeof "renew=" + 2 * RH_ID_BYTES] = "renew=";
+    struct rh_signed signed_;
+    struct opening *opening = calloc(1, sizeof *opening);
+    if (!opening) {
+        return rh_fail_as(error, RAILHEAD_NO_MEMORY, "out of memory");
+    }
+    rh_hex(query + strlen(query), id, RH_ID_BYTES);
+    int result = post(settings, query, opening, &signed_, error);
+    forget(opening, &signed_);
     return result;
 }

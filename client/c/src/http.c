@@ -75,14 +75,20 @@ static struct curl_slist *lines(const char *const *headers) {
     return list;
 }
 
+/* Called once a second at least: anything but 0 breaks the exchange off. */
+static int look(void *is_over, curl_off_t down, curl_off_t downloaded, curl_off_t up, curl_off_t uploaded) {
+    (void)down, (void)downloaded, (void)up, (void)uploaded;
+    return atomic_load((const atomic_bool *)is_over);
+}
+
 static CURLcode perform(CURL *curl, const struct rh_http *http, railhead_http *exchange, struct curl_slist *headers,
                         char *why) {
     curl_.setopt(curl, CURLOPT_URL, exchange->url);
     curl_.setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_.setopt(curl, CURLOPT_CUSTOMREQUEST, exchange->method);
     curl_.setopt(curl, CURLOPT_POST, 1L);
-    curl_.setopt(curl, CURLOPT_POSTFIELDS, "");
-    curl_.setopt(curl, CURLOPT_POSTFIELDSIZE, 0L);
+    curl_.setopt(curl, CURLOPT_POSTFIELDS, http->body ? http->body : "");
+    curl_.setopt(curl, CURLOPT_POSTFIELDSIZE, http->body ? (long)strlen(http->body) : 0L);
     curl_.setopt(curl, CURLOPT_HTTPHEADER, headers);
     curl_.setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_.setopt(curl, CURLOPT_PROXY, ""); /* none, whatever the environment says: a gateway stands beside its clients */
@@ -92,6 +98,11 @@ static CURLcode perform(CURL *curl, const struct rh_http *http, railhead_http *e
     curl_.setopt(curl, CURLOPT_ERRORBUFFER, why);
     if (*http->ca_bundle) {
         curl_.setopt(curl, CURLOPT_CAINFO, http->ca_bundle);
+    }
+    if (http->is_over) {
+        curl_.setopt(curl, CURLOPT_NOPROGRESS, 0L);
+        curl_.setopt(curl, CURLOPT_XFERINFOFUNCTION, look);
+        curl_.setopt(curl, CURLOPT_XFERINFODATA, http->is_over);
     }
     CURLcode code = curl_.perform(curl);
     long status = 0;
@@ -131,4 +142,13 @@ int rh_http_send(void *context, railhead_http *exchange) {
                             : rh_fail_as(http->error, code == CURLE_OPERATION_TIMEDOUT ? RAILHEAD_TIMED_OUT
                                                                                      : RAILHEAD_UNAVAILABLE,
                                          "%.150s", *why ? why : curl_.text(code));
+}
+
+void rh_http_error_code(const char *document, char code[64]) {
+    const char *at = strstr(document, "<Code>");
+    code[0] = 0;
+    if (at) {
+        size_t length = strcspn(at + 6, "<");
+        snprintf(code, 64, "%.*s", (int)(length < 50 ? length : 50), at + 6);
+    }
 }

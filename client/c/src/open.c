@@ -182,6 +182,7 @@ int rh_session_connect_by(const struct rh_grant *grant, int64_t deadline, long t
     if (!made) {
         return rh_fail_as(error, RAILHEAD_NO_MEMORY, "out of memory");
     }
+    memcpy(made->id, grant->id, RH_ID_BYTES);
     made->max_windows = grant->max_windows;
     made->max_operation = grant->max_operation > RAILHEAD_UPLOAD_PART ? grant->max_operation : RAILHEAD_UPLOAD_PART;
     if (prove(made, grant, hello + RH_ID_BYTES, challenge, deadline, error) != 0 || start(made, error) != 0) {

@@ -119,6 +119,7 @@ enum rh_state { RH_OPEN, RH_LEAVING, RH_OVER };
 
 struct rh_session {
     pid_t owner;
+    uint8_t id[RH_ID_BYTES]; /* as the grant has it */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct rh_transport *transport;

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "error.h"
+#include "web_identity.h"
 
 enum { TIMEOUT_MILLIS = 10000 };
 
@@ -116,7 +117,12 @@ static int read_keys(struct rh_settings *settings, const struct profile *profile
         return copy(settings->session_token, sizeof settings->session_token, token ? token : "", "AWS_SESSION_TOKEN",
                     error);
     }
-    int found = find_in(profile, "aws_access_key_id", settings->access_key, sizeof settings->access_key, error);
+    int found = rh_web_identity(settings, error);
+    settings->may_change = true;
+    if (found != 0) {
+        return found < 0 ? -1 : 0;
+    }
+    found = find_in(profile, "aws_access_key_id", settings->access_key, sizeof settings->access_key, error);
     if (found > 0) {
         found = find_in(profile, "aws_secret_access_key", settings->secret_key, sizeof settings->secret_key, error);
     }
@@ -189,6 +195,7 @@ int rh_settings_complete(struct rh_settings *settings, const struct rh_named *na
     memset(settings, 0, sizeof *settings);
     settings->timeout_millis = TIMEOUT_MILLIS;
     settings->fabric = RAILHEAD_LOOPBACK;
+    settings->is_over = named->is_over;
     struct profile profile = {.name = variable("AWS_PROFILE") ? variable("AWS_PROFILE") : "default"};
     path_of(profile.credentials, sizeof profile.credentials, "AWS_SHARED_CREDENTIALS_FILE", "credentials");
     path_of(profile.config, sizeof profile.config, "AWS_CONFIG_FILE", "config");

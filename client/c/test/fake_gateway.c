@@ -5,10 +5,12 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -272,15 +274,71 @@ static void derive_key(struct fake_gateway *gateway, const char *request) {
     rh_session_key(gateway->grant.key, key, signature, gateway->grant.id);
 }
 
+static void respond(int fd, const char *status, const char *body) {
+    char answer[2048];
+    int length = snprintf(answer, sizeof answer, "HTTP/1.1 %s\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n%s", status,
+                          strlen(body), body);
+    CHECK(send(fd, answer, (size_t)length, MSG_NOSIGNAL) == length, "errno %d", errno);
+}
+
+/* Credentials for a token: their session token counts the exchanges. */
+static void exchange(struct fake_gateway *gateway, int fd, const char *request) {
+    char body[1024], end[40];
+    time_t at = time(NULL) + gateway->session_seconds;
+    CHECK(strstr(request, "\r\nContent-Type: application/x-www-form-urlencoded\r\n"), "%s", request);
+    if (!strstr(request, "Action=AssumeRoleWithWebIdentity&") || !strstr(request, "&RoleArn=arn%3Aaws%3Aiam%3A%3A0%3Arole%2Fpods&")
+        || !strstr(request, "&WebIdentityToken=a.b-c_d")) {
+        respond(fd, "400 Bad Request", "<ErrorResponse><Error><Code>InvalidIdentityToken</Code></Error></ErrorResponse>");
+        return;
+    }
+    strftime(end, sizeof end, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&at, &(struct tm){0}));
+    snprintf(body, sizeof body, "<R><Credentials><AccessKeyId>%s</AccessKeyId><SecretAccessKey>%s</SecretAccessKey>"
+             "<SessionToken>token-%d</SessionToken><Expiration>%s</Expiration></Credentials></R>", FAKE_ACCESS, FAKE_SECRET,
+             ++gateway->exchanges, end);
+    respond(fd, "200 OK", body);
+}
+
+/* Takes newer credentials for the session that there is. */
+static void renew(struct fake_gateway *gateway, int fd, const char *request) {
+    char line[120], id[2 * RH_ID_BYTES + 1];
+    const char *token = strstr(request, "\r\nx-amz-security-token: ");
+    rh_hex(id, gateway->grant.id, RH_ID_BYTES);
+    snprintf(line, sizeof line, "POST /.railhead/sessions?renew=%s HTTP/1.1\r\n", id);
+    CHECK(strncmp(request, line, strlen(line)) == 0 && strstr(request, "Credential=" FAKE_ACCESS "/"), "%s", request);
+    CHECK(token, "%s", request);
+    gateway->renewed_with = atoi(token + strlen("\r\nx-amz-security-token: token-"));
+    if (gateway->fault == REFUSE_RENEWAL) {
+        gateway->refused_renewals++;
+        respond(fd, "403 Forbidden", "<Error><Code>RDMAUnknownSession</Code></Error>");
+        return;
+    }
+    gateway->renewals++;
+    respond(fd, "200 OK", "{}");
+}
+
+/* The length that the head names, behind its end. */
+static size_t request_bytes(const char *request) {
+    const char *length = strstr(request, "\r\nContent-Length: "), *end = strstr(request, "\r\n\r\n");
+    return !end ? SIZE_MAX : (size_t)(end + 4 - request) + (length && length < end ? (size_t)atoi(length + 18) : 0);
+}
+
 static void grant(struct fake_gateway *gateway, int fd) {
-    char request[8192], id[2 * RH_ID_BYTES + 1], body[512], answer[1024], operations[64] = "";
+    char request[8192], id[2 * RH_ID_BYTES + 1], body[512], operations[64] = "";
     size_t held = 0;
     request[0] = 0;
-    while (!strstr(request, "\r\n\r\n")) {
+    while (held < request_bytes(request)) {
         ssize_t got = recv(fd, request + held, sizeof request - 1 - held, 0);
         CHECK(got > 0, "the request ended early: %s", request);
         held += (size_t)got;
         request[held] = 0;
+    }
+    if (strncmp(request, "POST / ", 7) == 0) {
+        exchange(gateway, fd, request);
+        return;
+    }
+    if (strncmp(request, "POST /.railhead/sessions?renew=", 31) == 0) {
+        renew(gateway, fd, request);
+        return;
     }
     const char *line = gateway->verbs ? "POST /.railhead/sessions?fabric=verbs HTTP/1.1\r\n"
                                       : "POST /.railhead/sessions?fabric=loopback HTTP/1.1\r\n";
@@ -295,10 +353,8 @@ static void grant(struct fake_gateway *gateway, int fd) {
                               "\"port\":7471,\"path_mtu\":1024,\"max_requests\":%u,\"version\":1}"
                             : "{\"session\":\"%s\",\"max_requests\":%u,\"fabric\":\"loopback\",\"socket\":\"%s\"%s}",
              id, gateway->max_requests, gateway->grant.socket, operations);
-    int length = snprintf(answer, sizeof answer,
-                          "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n%s", strlen(body), body);
     gateway->grants++;
-    CHECK(send(fd, answer, (size_t)length, MSG_NOSIGNAL) == length, "errno %d", errno);
+    respond(fd, "200 OK", body);
 }
 
 static void *run_http(void *of) {

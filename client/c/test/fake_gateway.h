@@ -32,6 +32,7 @@ enum fault {
     ANSWER_TOO_MUCH,    /* one byte more moved than the window has */
     DECLINE_REQUESTS,
     REFUSE_REQUESTS,    /* with `refusal` */
+    REFUSE_RENEWAL,     /* of a session's credentials */
 };
 
 enum { FAKE_MOST = 64, FAKE_OBJECT_BYTES = 100000 };
@@ -84,6 +85,11 @@ struct fake_gateway {
     int http_listener;
     pthread_t http_thread;
     atomic_int grants;
+    int session_seconds;     /* how long credentials live that a token is exchanged for */
+    atomic_int exchanges;    /* of the token "a.b-c_d" in the role "pods" */
+    atomic_int renewals;
+    atomic_int refused_renewals;
+    atomic_int renewed_with; /* the number of the exchange whose credentials came last */
 };
 
 /* The object "data/object", and the byte of it at `at`; all others are missing. */
@@ -106,7 +112,7 @@ void fake_gateway_hang(struct fake_gateway *gateway);
 void fake_gateway_resume(struct fake_gateway *gateway);
 /*
  * Answers each request for a session with the one that there is, under a key derived from the request's signature by
- * `FAKE_SECRET`. Start it after the socket's end, and stop it with that.
+ * `FAKE_SECRET`; exchanges a token for credentials, and takes them for the session. Start it after the socket's end, and stop it with that.
  */
 void fake_gateway_start_http(struct fake_gateway *gateway);
 void fake_gateway_stop(struct fake_gateway *gateway);

@@ -30,6 +30,7 @@ struct rh_memory {
     pthread_mutex_t lock;
     bool orphaned; /* by a fork: what is here is still the parent's */
     struct rh_session *session;
+    struct rh_renewal *renewal; /* of the session's credentials; NULL: there is none */
     uint64_t sessions; /* opened so far: the number of this one */
     struct range *ranges;
 };
@@ -86,6 +87,8 @@ static void remove_opened(struct rh_memory *memory) {
 static void lose_session(struct rh_memory *memory) {
     struct rh_session *session = memory->session;
     memory->session = NULL;
+    rh_renewal_stop(memory->renewal);
+    memory->renewal = NULL;
     if (session) {
         rh_session_close(session);
     }
@@ -135,6 +138,7 @@ static int require_session(struct rh_memory *memory, struct rh_error *error) {
     } else if (rh_settings_read(settings, error) == 0 && rh_grant_request(settings, &grant, error) == 0) {
         result = rh_session_connect(&grant, settings->timeout_millis, &memory->session, error);
         memory->sessions += result == 0;
+        memory->renewal = result == 0 ? rh_renewal_start(memory->session, settings) : NULL;
     }
     if (settings) {
         explicit_bzero(settings, sizeof *settings);

@@ -9,7 +9,8 @@
  * With RAILHEAD_DROPIN_MEMORY=attach there is no buffer: the gateway reads and writes the program's own memory through the
  * kernel, where its rdma.loopback.cross_memory allows that.
  *
- * Any thread; calls may wait for the gateway. A session that ended is opened anew by the next call that needs it. A
+ * Any thread; calls may wait for the gateway. A session's credentials are renewed before they end, so that its tokens stay
+ * good. A session that ended is opened anew by the next call that needs it. A
  * child of fork gets a session of its own by its next call; tokens of its parent mean nothing to it.
  */
 #ifndef RAILHEAD_MEMORY_H

@@ -36,18 +36,22 @@ struct rh_settings {
     char access_key[160];
     char secret_key[256];
     char session_token[4096]; /* optional */
+    int64_t ends_at;          /* when the keys end, in seconds since 1970; 0: unknown, or never */
+    bool may_change;          /* the keys are a file's or a role's: another reading may find newer ones */
     char ca_bundle[4096];     /* optional: a PEM file for https instead of the system's */
     long timeout_millis;      /* for one HTTP request, one connection, and one turn to ask on the socket */
     uint32_t fabric;          /* RAILHEAD_LOOPBACK or RAILHEAD_VERBS */
     railhead_http_function http; /* optional: in place of libcurl */
     void *http_context;
+    const void *is_over; /* optional, an atomic_bool of C: breaks off what libcurl sends */
 };
 
 /*
  * Reads the environment, then the files of AWS's tools. Endpoint: RAILHEAD_ENDPOINT, AWS_ENDPOINT_URL_S3,
  * AWS_ENDPOINT_URL, endpoint_url of S3 in the profile's services section, or of the profile.
- * Keys: AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY and
- * AWS_SESSION_TOKEN, else the profile AWS_PROFILE (or "default") of AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE.
+ * Keys: AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN; else those that the token of
+ * AWS_WEB_IDENTITY_TOKEN_FILE is exchanged for, in the role AWS_ROLE_ARN, at AWS_ENDPOINT_URL_STS or the endpoint; else the
+ * profile AWS_PROFILE (or "default") of AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE. An exchange waits for the service.
  * Region: AWS_REGION, AWS_DEFAULT_REGION, the profile's, us-east-1. CA: AWS_CA_BUNDLE, ca_bundle of the
  * profile. No request goes by a proxy, whatever http_proxy and its like say.
  */
@@ -57,6 +61,7 @@ int rh_settings_read(struct rh_settings *settings, struct rh_error *error);
 struct rh_named {
     const char *endpoint; /* may be NULL */
     bool has_keys;
+    const void *is_over;  /* as the settings' own */
 };
 
 /* As rh_settings_read, but for what is named. */
@@ -80,12 +85,27 @@ struct rh_grant {
 /* Asks for a session with a request signed by SigV4. */
 int rh_grant_request(const struct rh_settings *settings, struct rh_grant *grant, struct rh_error *error);
 
+/* Puts credentials of the same principal in place of those that the session of this id was opened or last renewed with. */
+int rh_grant_renew(const struct rh_settings *settings, const uint8_t id[RH_ID_BYTES], struct rh_error *error);
+
 /* A proven session. A thread of its own keeps it alive. */
 struct rh_session;
 
 /* Connects and proves the key; checks the gateway's own proof. `*session` is the caller's until rh_session_close. */
 int rh_session_connect(const struct rh_grant *grant, long timeout_millis, struct rh_session **session,
                        struct rh_error *error);
+
+/*
+ * Renews a session's credentials before they end, as long as they are found anew where they came from. A thread of its own
+ * sends the requests, and runs none of the caller's code.
+ */
+struct rh_renewal;
+
+/* Copies the settings. NULL where there is nothing to renew, or no memory or thread: the session then ends with its credentials. */
+struct rh_renewal *rh_renewal_start(struct rh_session *session, const struct rh_settings *settings);
+
+/* Breaks off what is under way, and frees it: before the session is closed. NULL is nothing. */
+void rh_renewal_stop(struct rh_renewal *renewal);
 
 /* The session's number, which tokens carry: 24 bits. Never blocks. */
 uint32_t rh_session_number(const struct rh_session *session);

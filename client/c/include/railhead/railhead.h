@@ -10,7 +10,7 @@
  *
  * Threads. Any thread may call any function with any handle, at the same time, with these exceptions: nobody may be in, or
  * come to, another call of a session that is being closed or of a buffer that is being released. A session has one thread
- * of its own, which runs none of the caller's code. railhead_connect, railhead_register, railhead_release and railhead_close
+ * of its own, and another where it renews its credentials; neither runs any of the caller's code. railhead_connect, railhead_register, railhead_release and railhead_close
  * wait for the gateway, at most for the session's timeout; twice that railhead_connect, where the gateway has it ask again, and
  * railhead_release, where the gateway is silent. Of one session's registrations and releases each waits for those before it,
  * too. railhead_wait and railhead_wait_all wait as long as they are told; nothing else waits. No wait ends for a signal: its
@@ -107,8 +107,9 @@ typedef struct railhead_options {
     /*
      * NULL: from the environment, then the files of AWS's tools. Endpoint: RAILHEAD_ENDPOINT, AWS_ENDPOINT_URL_S3,
      * AWS_ENDPOINT_URL, endpoint_url of S3 in the profile's services section, or of the profile.
-     * Keys: AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY and
-     * AWS_SESSION_TOKEN, else the profile AWS_PROFILE (or "default") of AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE.
+     * Keys: AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN; else those that the token of
+     * AWS_WEB_IDENTITY_TOKEN_FILE is exchanged for, in the role AWS_ROLE_ARN, at AWS_ENDPOINT_URL_STS or the endpoint, by libcurl;
+     * else the profile AWS_PROFILE (or "default") of AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE.
      * Region: AWS_REGION, AWS_DEFAULT_REGION, the profile's, us-east-1. CA: AWS_CA_BUNDLE, ca_bundle of the
      * profile, else the system's. No request goes by a proxy, whatever http_proxy and its like say.
      */
@@ -133,6 +134,14 @@ void railhead_options_init(railhead_options *options, size_t struct_bytes);
  * caller's until railhead_close. One gateway, one principal; a program may have many.
  */
 int32_t railhead_connect(const railhead_options *options, railhead_session **session);
+
+/*
+ * Goes on with other credentials of the same principal: a gateway ends a session with the credentials that opened it. The
+ * session, its buffers and its requests stay as they are. `options` are as for railhead_connect, with the newer keys; the fabric
+ * does not matter. With an error the older credentials count on. A session whose keys railhead_connect found itself, in a file or
+ * by a web identity, is renewed without this, unless it has an `http` of the program's.
+ */
+int32_t railhead_renew(railhead_session *session, const railhead_options *options);
 
 /* Whether the session stood when this looked: 1 or 0. */
 int32_t railhead_is_open(const railhead_session *session);

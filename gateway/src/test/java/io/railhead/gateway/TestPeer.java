@@ -27,6 +27,7 @@ public final class TestPeer implements AutoCloseable {
     private final Mapping mapping;
     private final LoopbackClient peer;
     private final int key;
+    private final String sessionId;
     private boolean isClosed;
 
     public TestPeer(TestClient client, String secretKey, long bytes) {
@@ -37,6 +38,7 @@ public final class TestPeer implements AutoCloseable {
             throw new IllegalStateException(new String(answer.body(), StandardCharsets.UTF_8));
         }
         JsonObject session = new JsonObject(new String(answer.body(), StandardCharsets.UTF_8));
+        sessionId = session.getString("session");
         String authorization = open.headers().firstValue("Authorization").orElseThrow();
         byte[] sessionKey = SessionKey.ofOpen(secretKey, authorization,
                 session.getString("session"));
@@ -70,6 +72,10 @@ public final class TestPeer implements AutoCloseable {
         headers[3] = UUID.randomUUID().toString();
         System.arraycopy(more, 0, headers, 4, more.length);
         return headers;
+    }
+
+    public String sessionId() {
+        return sessionId;
     }
 
     public int key() {

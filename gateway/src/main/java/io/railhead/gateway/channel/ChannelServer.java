@@ -3,6 +3,7 @@ package io.railhead.gateway.channel;
 import io.railhead.gateway.metrics.Metrics;
 import io.railhead.protocol.channel.Answer;
 import io.railhead.protocol.channel.RequestView;
+import io.railhead.protocol.message.EndReason;
 import io.railhead.rdma.channel.RequestChannel;
 import io.railhead.rdma.channel.RequestHandler;
 import io.vertx.core.Vertx;
@@ -56,9 +57,29 @@ public final class ChannelServer implements RequestHandler {
         }
         if (peer == null) {
             decline(request, channel, "session");
-        } else {
-            peer.handle(request);
+            return;
         }
+        PeerRequests current = peer.isCallerStill() ? peer : renewed(peer, channel, with);
+        if (current == null) {
+            channel.session().end(EndReason.REVOKED);
+        } else {
+            current.handle(request);
+        }
+    }
+
+    /** Returns what serves in the name of newer credentials; null if none are in force. */
+    private @Nullable PeerRequests renewed(PeerRequests peer, RequestChannel channel,
+            ChannelServices with) {
+        SessionCallers.Caller newer = with.callers().find(channel.session().id());
+        if (newer == null) {
+            return null;
+        }
+        PeerRequests renewed = peer.renewedBy(newer);
+        if (!renewed.isCallerStill()) {
+            return null;
+        }
+        peers.put(channel, renewed);
+        return renewed;
     }
 
     private void decline(RequestView request, RequestChannel channel, String reason) {
@@ -70,7 +91,7 @@ public final class ChannelServer implements RequestHandler {
      * Registers a channel at its first request; channels are spread over the event loops in turn.
      */
     private @Nullable PeerRequests meet(RequestChannel channel, ChannelServices with) {
-        SessionCallers.Caller caller = with.callers().find(channel.session());
+        SessionCallers.Caller caller = with.callers().find(channel.session().id());
         if (caller == null) {
             return null;
         }

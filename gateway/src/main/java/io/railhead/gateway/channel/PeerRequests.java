@@ -25,7 +25,6 @@ import io.railhead.protocol.channel.Request;
 import io.railhead.protocol.channel.RequestOperation;
 import io.railhead.protocol.channel.RequestRange;
 import io.railhead.protocol.channel.RequestView;
-import io.railhead.protocol.message.EndReason;
 import io.railhead.protocol.token.TokenOperation;
 import io.railhead.rdma.RemoteBuffer;
 import io.railhead.rdma.RemoteWindows;
@@ -52,9 +51,9 @@ final class PeerRequests {
     private final ChannelCounts counts;
     private final ChannelHitHandler channelHitHandler;
     private volatile @Nullable CachedRoute[] names = new @Nullable CachedRoute[REMEMBERED];
-    private final Map<Integer, ChannelExchange> outstanding = new ConcurrentHashMap<>();
-    private final RemovalSubscriptions removals = new RemovalSubscriptions(this::removed,
-            this::unremoved);
+    private final Map<Integer, ChannelExchange> outstanding;
+    private final RemovalSubscriptions removals;
+    private final ChannelLogs logs;
     private final RequestSource requestSource;
     private final ChannelLog log;
     private final TenantInFlight tenantInFlight;
@@ -64,6 +63,18 @@ final class PeerRequests {
     PeerRequests(ChannelServices services, RequestChannel channel,
             SessionCallers.Caller caller,
             Context context, ChannelCounts counts, ChannelLogs logs) {
+        this(services, channel, caller, context, counts, logs, null);
+    }
+
+    private PeerRequests(ChannelServices services, RequestChannel channel,
+            SessionCallers.Caller caller,
+            Context context, ChannelCounts counts, ChannelLogs logs,
+            @Nullable PeerRequests older) {
+        this.outstanding = older == null ? new ConcurrentHashMap<>() : older.outstanding;
+        this.removals = older == null
+                ? new RemovalSubscriptions(this::removed, this::unremoved)
+                : older.removals;
+        this.logs = logs;
         this.services = services;
         this.channel = channel;
         this.caller = caller.identity();
@@ -86,11 +97,15 @@ final class PeerRequests {
         return outstanding.size();
     }
 
+    /**
+     * Returns what goes on with the channel in this caller's name; requests under way stay in the
+     * older caller's.
+     */
+    PeerRequests renewedBy(SessionCallers.Caller newer) {
+        return new PeerRequests(services, channel, newer, context, counts, logs, this);
+    }
+
     void handle(RequestView request) {
-        if (!isCallerStill()) {
-            channel.session().end(EndReason.REVOKED);
-            return;
-        }
         Guard.run(() -> serve(request), thrown -> refuse(request, thrown instanceof S3Refusal e
                 ? e
                 : counts.unexpected(channel, request.id(), request.operation(), thrown)));
@@ -135,10 +150,11 @@ final class PeerRequests {
             decline(request, route.rule().isCacheOnly() ? "rule" : "unsupported");
             return;
         }
-        CacheOnlyKeys keys = keys(route, bucket);
+        CacheOnlyKeys keys = keys(route, bucket, requestSource);
         Request copy = request.toRequest();
         if (copy.operation() == RequestOperation.REMOVALS) {
-            removals.await(copy, keys, rights(caller, bucket, copy.key()));
+            removals.await(copy, keys, rights(new SessionCallers.Caller(caller, requestSource), bucket,
+                    copy.key()));
             return;
         }
         if (ChannelKeys.isLong(copy)) {
@@ -154,23 +170,41 @@ final class PeerRequests {
         answer(request, answer);
     }
 
-    private CacheOnlyKeys keys(Route route, String bucket) {
-        return new CacheOnlyKeys(services.reads().cache().cacheOnly(), services.access(),
-                requestSource, route, bucket);
+    private CacheOnlyKeys keys(Route route, String bucket, RequestSource source) {
+        return new CacheOnlyKeys(services.reads().cache().cacheOnly(), services.access(), source,
+                route, bucket);
     }
 
     /** Returns a supplier of what the session's opener may see by then; null for nothing. */
-    private Supplier<@Nullable CacheOnlyKeys> rights(Identity opener, String bucket,
+    private Supplier<@Nullable CacheOnlyKeys> rights(SessionCallers.Caller opener, String bucket,
             String prefix) {
         return () -> {
-            if (!opener.equals(services.credentials().findAgain(opener.key()))) {
+            SessionCallers.Caller inForce = inForce(opener);
+            if (inForce == null) {
                 return null;
             }
+            Identity identity = inForce.identity();
             Route route = services.routes()
-                    .route(new Authentication.Proven(opener.principal(), opener.key()),
+                    .route(new Authentication.Proven(identity.principal(), identity.key()),
                             Address.ofObject(bucket, prefix));
-            return route.rule().isCacheOnly() && route.rule().rdma() ? keys(route, bucket) : null;
+            return route.rule().isCacheOnly() && route.rule().rdma()
+                    ? keys(route, bucket, inForce.asker())
+                    : null;
         };
+    }
+
+    /** Returns the caller, or the one who renewed the session since; null if neither holds. */
+    private SessionCallers.@Nullable Caller inForce(SessionCallers.Caller opener) {
+        if (isInForce(opener)) {
+            return opener;
+        }
+        SessionCallers.Caller newer = services.callers().find(channel.session().id());
+        return newer != null && isInForce(newer) ? newer : null;
+    }
+
+    private boolean isInForce(SessionCallers.Caller one) {
+        Identity identity = one.identity();
+        return identity.equals(services.credentials().findAgain(identity.key()));
     }
 
     /** Sends the answer of a REMOVALS. */
@@ -275,10 +309,10 @@ final class PeerRequests {
 
     /**
      * Returns whether the session's opener is unchanged. A reload may have removed or changed the
-     * key, and the role session that opened this one may be over.
+     * key, and the role session that opened this one may be over. The channel's own thread calls.
      */
     @SuppressWarnings("ReferenceEquality")
-    private boolean isCallerStill() {
+    boolean isCallerStill() {
         Identity now = services.credentials().findAgain(caller.key());
         if (now == caller) {
             return true;

@@ -10,6 +10,7 @@ import io.railhead.gateway.s3.Query;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.gateway.s3.sigv4.Authentication;
+import io.railhead.gateway.s3.sigv4.Authenticator;
 import io.railhead.gateway.s3.sigv4.RequestAuthenticator;
 import io.railhead.gateway.s3.sigv4.RequestHead;
 import io.railhead.gateway.s3.sigv4.SignatureMemory;
@@ -138,6 +139,9 @@ public final class RequestVerifier {
      */
     private Authentication preflight(RequestHead head, Query query) {
         String about = head.headers().get("access-control-request-method");
+        if (query.isPresigned() && authenticator instanceof Authenticator) {
+            requirePreflight(head, about);
+        }
         if (about == null || head.headers().contains("authorization")) {
             return new Authentication.Anonymous();
         }
@@ -145,6 +149,21 @@ public final class RequestVerifier {
             return authenticator.authenticate(head.withMethod(about), query, clock.instant());
         } catch (S3Refusal e) {
             return new Authentication.Anonymous();
+        }
+    }
+
+    /**
+     * Refuses a request for a presigned URL that no browser sends, in AWS's words. Without the
+     * method nobody can tell its signer, and a store would answer of another tenant's bucket.
+     */
+    private static void requirePreflight(RequestHead head, @Nullable String about) {
+        if (!head.headers().contains("origin")) {
+            throw new S3Refusal(S3Error.BAD_REQUEST,
+                    "Insufficient information. Origin request header needed.");
+        }
+        if (about == null) {
+            throw new S3Refusal(S3Error.BAD_REQUEST,
+                    "Invalid Access-Control-Request-Method: null");
         }
     }
 

@@ -93,6 +93,25 @@ class PreflightIT {
                 .status()).isEqualTo(404);
     }
 
+    /** Ceph's gateway would look for the bucket in nobody's tenant: 404. AWS S3 says what is missing. */
+    @Test
+    void ofAPresignedUrlWithoutItsHeadersIsTold() {
+        URI url = client.presigned("GET", "/b/key", HOUR);
+        assertRefused(url, "Access-Control-Request-Method: GET\r\n", "Origin");
+        assertRefused(url, "Origin: http://a\r\n", "Access-Control-Request-Method");
+        assertRefused(url, "", "Origin");
+    }
+
+    private void assertRefused(URI url, String headers, String missing) {
+        try (RawConnection raw = new RawConnection(gateway.endpoint())) {
+            RawConnection.Answer answer = raw.send("OPTIONS " + url.getRawPath() + "?"
+                    + url.getRawQuery() + " HTTP/1.1\r\nHost: " + url.getAuthority() + "\r\n"
+                    + headers + "\r\n").receive();
+            assertThat(answer.status()).isEqualTo(400);
+            assertThat(answer.body()).contains("<Code>BadRequest</Code>", missing);
+        }
+    }
+
     /** A preflight is no way to have a request signed that nobody signed. */
     @Test
     void signedByAHeaderIsNobodys() {

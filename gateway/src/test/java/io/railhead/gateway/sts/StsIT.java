@@ -433,8 +433,7 @@ class StsIT {
     @Test
     void anExpiredSessionServesNowhere() {
         AccessKey over = sealed(Instant.now().minusSeconds(1));
-        TestClient old = gateway.client()
-                .as(over.id(), over.secret().reveal(), RoleExchange.revealed(over));
+        TestClient old = client(over);
         assertThat(code(old.get("/ml-a/object"))).isEqualTo("ExpiredToken");
         assertThat(code(old.put("/ml-a/object", new byte[1]))).isEqualTo("ExpiredToken");
         assertThat(code(old.send("POST", "/.railhead/sessions?fabric=loopback", new byte[0])))
@@ -460,6 +459,61 @@ class StsIT {
         assertThat(ask(peer, "ml-b", "object").code()).isEqualTo("AccessDenied");
         rewrite(roles(issuer, "revoked: [{role: pods}]"));
         assertThat(isServed(peer)).isFalse();
+    }
+
+    /** Newer credentials take the place of those that opened the session, once these are over. */
+    @Test
+    void aNativeSessionIsRenewedByNewerCredentialsOfItsPrincipal() {
+        AccessKey[] older = new AccessKey[1];
+        TestPeer peer = gateway.closing(openedInTime(older));
+        String before = ask(peer, "ml-a", "object").code();
+        AccessKey newer = sealed(Instant.now().plusSeconds(600));
+        assertThat(renew(client(newer), peer.sessionId()).statusCode()).isEqualTo(200);
+        TestGateway.await(() -> gateway.credentials().findAgain(older[0]) == null);
+        assertThat(ask(peer, "ml-a", "object").code()).isEqualTo(before);
+    }
+
+    @Test
+    void aNativeSessionThatNobodyRenewedEndsWithItsCredentials() {
+        AccessKey[] older = new AccessKey[1];
+        TestPeer peer = gateway.closing(openedInTime(older));
+        TestGateway.await(() -> gateway.credentials().findAgain(older[0]) == null);
+        assertThat(isServed(peer)).isFalse();
+    }
+
+    /** Opens a session with credentials that end soon; on a slow machine, less soon. */
+    private TestPeer openedInTime(AccessKey[] opener) {
+        for (int seconds = 2; seconds < 100; seconds *= 2) {
+            opener[0] = sealed(Instant.now().plusSeconds(seconds));
+            try {
+                return new TestPeer(client(opener[0]), opener[0].secret().reveal(), 1 << 20);
+            } catch (IllegalStateException e) {
+                assertThat(e).hasMessageContaining("ExpiredToken");
+            }
+        }
+        throw new AssertionError("no session was opened in time");
+    }
+
+    private TestClient client(AccessKey key) {
+        return gateway.client().as(key.id(), key.secret().reveal(), RoleExchange.revealed(key));
+    }
+
+    private HttpResponse<byte[]> renew(TestClient client, String session) {
+        return client.send("POST", "/.railhead/sessions?renew=" + session,
+                new byte[0]);
+    }
+
+    @Test
+    void whoRenewsASessionIsItsPrincipal() {
+        Answer own = assume("pods", pod());
+        TestPeer peer = gateway.closing(new TestPeer(client(own),
+                own.element("SecretAccessKey"), 1 << 20));
+        Answer others = assume("pods", issuer.token("ml-b", "train"));
+        assertThat(code(renew(client(others), peer.sessionId()))).isEqualTo("RDMAForeignSession");
+        assertThat(code(renew(client(own), "0".repeat(32)))).isEqualTo("RDMAUnknownSession");
+        assertThat(code(client(own).get("/.railhead/sessions?renew=" + peer.sessionId())))
+                .isEqualTo("MethodNotAllowed");
+        assertThat(ask(peer, "ml-a", "object").status()).isEqualTo(200);
     }
 
     /** The session's end may overtake the request, or be its answer. */

@@ -12,6 +12,7 @@ import io.railhead.protocol.message.SessionKey;
 import io.railhead.rdma.Fabric;
 import io.railhead.rdma.session.ClientSession;
 import io.railhead.rdma.session.ClientSessions;
+import io.vertx.core.json.JsonObject;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +26,10 @@ import org.jspecify.annotations.Nullable;
  *
  * The session's key is derived on both sides from the request's own signature: see
  * {@code SessionKey}. The peer connects and proves that it holds the key.
+ *
+ * <p> {@code POST /.railhead/sessions?renew=ID}, signed by newer credentials of the principal that
+ * opened the session: the session lasts as long as these. The response is
+ * <code>{"session": ID}</code>.
  */
 public final class SessionOpening implements InternalEndpoint {
     private final ClientSessions clientSessions;
@@ -51,6 +56,35 @@ public final class SessionOpening implements InternalEndpoint {
             throw new S3Refusal(S3Error.METHOD_NOT_ALLOWED,
                     "A session is opened by a POST with a signed header.");
         }
+        String renewed = query.get("renew");
+        if (renewed != null) {
+            renew(httpExchange, caller, renewed);
+        } else {
+            open(httpExchange, caller, query);
+        }
+    }
+
+    /** Another principal's attempt counts as an access error, as one to use its memory does. */
+    private void renew(HttpExchange httpExchange, Authentication.Signed caller, String id) {
+        SessionCallers.Caller opener = callers.find(id);
+        if (opener != null && !opener.isOf(caller.principal())) {
+            clientSessions.accessError(caller.principal().name());
+            throw new S3Refusal(S3Error.RDMA_FOREIGN_SESSION);
+        }
+        if (opener == null || !callers.tryRenew(id, callerOf(httpExchange, caller))) {
+            throw new S3Refusal(S3Error.RDMA_UNKNOWN_SESSION);
+        }
+        httpExchange.opens(id);
+        InternalEndpoint.answer(httpExchange, new JsonObject().put("session", id));
+    }
+
+    private static SessionCallers.Caller callerOf(HttpExchange httpExchange,
+            Authentication.Signed caller) {
+        return new SessionCallers.Caller(new Identity(caller.principal(), caller.key()),
+                httpExchange.asker(caller));
+    }
+
+    private void open(HttpExchange httpExchange, Authentication.Signed caller, Query query) {
         FabricAddress fabricAddress = fabricDirectory.find(query.get("fabric"))
                 .orElseThrow(() -> new S3Refusal(S3Error.INVALID_ARGUMENT,
                         "fabric must be one of " + String.join(", ", fabricDirectory.fabrics())
@@ -76,8 +110,7 @@ public final class SessionOpening implements InternalEndpoint {
         if (clientSession == null) {
             throw new S3Refusal(S3Error.SLOW_DOWN, "This principal has too many RDMA sessions.");
         }
-        callers.opened(clientSession, new SessionCallers.Caller(
-                new Identity(caller.principal(), caller.key()), httpExchange.asker(caller)));
+        callers.opened(clientSession, callerOf(httpExchange, caller));
         httpExchange.opens(clientSession.id());
         InternalEndpoint.answer(httpExchange,
                 fabricAddress.toJson().put("session", clientSession.id()));
