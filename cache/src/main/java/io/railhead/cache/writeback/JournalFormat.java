@@ -111,7 +111,7 @@ final class JournalFormat {
     }
 
     /** Reads the body of a whole batch. */
-    static Change changes(ByteBuffer batch, Head head) {
+    static LogChange changes(ByteBuffer batch, Head head) {
         ByteBuffer body = batch.slice(HEADER_BYTES, head.bodyBytes);
         List<LogEntry> added = new ArrayList<>();
         List<Long> removed = new ArrayList<>();
@@ -126,7 +126,7 @@ final class JournalFormat {
         } catch (BufferUnderflowException | NegativeArraySizeException e) {
             throw new LogDamagedException("a record is too short");
         }
-        return new Change(added, removed);
+        return new LogChange(added, removed);
     }
 
     private static LogEntry entry(ByteBuffer body) {

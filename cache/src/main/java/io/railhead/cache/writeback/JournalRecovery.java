@@ -100,7 +100,7 @@ final class JournalRecovery {
         long number = 0;
         int place = 0;
         while (batch != null && batch.head.epoch() == epoch && batch.head.number() == number) {
-            Change change = JournalFormat.changes(batch.bytes, batch.head);
+            LogChange change = JournalFormat.changes(batch.bytes, batch.head);
             for (LogEntry entry : change.added()) {
                 entries.put(entry.id(), entry);
                 lastId = Math.max(lastId, entry.id());

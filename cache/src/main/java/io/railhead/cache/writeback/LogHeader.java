@@ -64,7 +64,7 @@ record LogHeader(long log, LogLayout layout) {
                 file.write(memory.segment().asSlice(0, bytes), at);
             }
             file.sync();
-            try (Journal journal = new Journal(file, layout, log, 0, 1)) {
+            try (LogJournal journal = new LogJournal(file, layout, log, 0, 1)) {
                 journal.begin(List.of());
             }
             MemorySegment block = memory.segment().asSlice(0, BLOCK_BYTES);

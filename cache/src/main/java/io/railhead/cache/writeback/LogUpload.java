@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * {@link #close}, also after {@link WriteLog#commit} has taken its bytes.
  */
 public final class LogUpload implements AutoCloseable {
-    private static final CompletableFuture<@Nullable Void> DONE = CompletableFuture.completedFuture(null);
+    private static final CompletableFuture<@Nullable Void> DONE = CompletableFuture
+            .completedFuture(null);
 
     private final WriteLog log;
     private final ChunkWorkers workers;
@@ -27,7 +28,8 @@ public final class LogUpload implements AutoCloseable {
     private final StoredBytes places;
     private final MessageDigest digest = newDigest();
     private final List<Integer> sums = new ArrayList<>();
-    private final List<CompletableFuture<@Nullable Void>> underWay = new ArrayList<>(List.of(DONE, DONE));
+    private final List<CompletableFuture<@Nullable Void>> underWay = new ArrayList<>(
+            List.of(DONE, DONE));
     private CompletableFuture<@Nullable Void> last = DONE;
     private int filling;
     private int filled;

@@ -33,7 +33,7 @@ public final class WriteLog implements AutoCloseable {
 
     private final BlockFile file;
     private final LogLayout layout;
-    private final Journal journal;
+    private final LogJournal journal;
     private final ChunkWorkers workers;
     private final FreeSpace free; // guarded by this
     private final NavigableMap<Long, LogEntry> entries; // guarded by this
@@ -45,7 +45,7 @@ public final class WriteLog implements AutoCloseable {
     private boolean closed; // guarded by this
     private @Nullable Throwable failure; // guarded by this
 
-    private record Commit(Change change, Consumer<List<LogEntry>> onSafe,
+    private record Commit(LogChange change, Consumer<List<LogEntry>> onSafe,
             CompletableFuture<List<LogEntry>> done) {}
 
     /** The state of a log, for metrics. */
@@ -66,7 +66,7 @@ public final class WriteLog implements AutoCloseable {
                 }
             }
         }
-        this.journal = new Journal(file, layout, header.log(), found.epoch(), found.half());
+        this.journal = new LogJournal(file, layout, header.log(), found.epoch(), found.half());
         try {
             // Whatever was found becomes safe, at both places, before anybody relies on it.
             journal.begin(entries.values());
@@ -183,7 +183,7 @@ public final class WriteLog implements AutoCloseable {
                         upload == null ? StoredBytes.NONE : upload.moveBytes()));
             }
             commit = new Commit(
-                    new Change(added, removed.stream().map(LogEntry::id).toList()), onSafe,
+                    new LogChange(added, removed.stream().map(LogEntry::id).toList()), onSafe,
                     new CompletableFuture<>());
             int bytes = commit.change.encodedBytes();
             boolean isFull = !added.isEmpty()
@@ -312,7 +312,7 @@ public final class WriteLog implements AutoCloseable {
         }
     }
 
-    private void apply(Change change) {
+    private void apply(LogChange change) {
         queuedBytes -= change.encodedBytes();
         for (LogEntry entry : change.added()) {
             entries.put(entry.id(), entry);

@@ -25,7 +25,7 @@ import java.util.function.Supplier;
  * <p> One thread. Each call waits for the disk, and throws {@link OsException} if that fails; then
  * the journal must not be used any more.
  */
-final class Journal implements AutoCloseable {
+final class LogJournal implements AutoCloseable {
     private static final int SNAPSHOT_BYTES = 256 << 10;
 
     private final BlockFile file;
@@ -45,7 +45,7 @@ final class Journal implements AutoCloseable {
      * @param epoch the last one that may be in the file
      * @param half the half that holds it
      */
-    Journal(BlockFile file, LogLayout layout, long log, long epoch, int half) {
+    LogJournal(BlockFile file, LogLayout layout, long log, long epoch, int half) {
         this.file = file;
         this.layout = layout;
         this.log = log;
@@ -70,13 +70,13 @@ final class Journal implements AutoCloseable {
      *
      * @param all the entries before these changes
      */
-    void append(List<Change> changes, Supplier<? extends Collection<LogEntry>> all) {
-        int body = changes.stream().mapToInt(Change::encodedBytes).sum();
+    void append(List<LogChange> changes, Supplier<? extends Collection<LogEntry>> all) {
+        int body = changes.stream().mapToInt(LogChange::encodedBytes).sum();
         if (used + LogLayout.wholeBlocks(JournalFormat.HEADER_BYTES + body) > layout.halfBytes()) {
             begin(all.get());
         }
         ByteBuffer into = batch.clear().position(JournalFormat.HEADER_BYTES);
-        for (Change change : changes) {
+        for (LogChange change : changes) {
             change.added().forEach(entry -> JournalFormat.put(into, entry));
             change.removed().forEach(id -> JournalFormat.remove(into, id));
         }

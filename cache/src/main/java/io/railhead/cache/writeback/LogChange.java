@@ -8,9 +8,9 @@ import java.util.List;
  * @param added new entries
  * @param removed numbers of entries that are there
  */
-record Change(List<LogEntry> added, List<Long> removed) {
+record LogChange(List<LogEntry> added, List<Long> removed) {
 
-    Change {
+    LogChange {
         added = List.copyOf(added);
         removed = List.copyOf(removed);
     }
