@@ -19,7 +19,7 @@ sealed interface LogRecord {
     int PART = 3;
 
     /** The writer of an object, and the headers that it gave. */
-    record Head(String principal, String namespace, ObjectName name, Map<String, String> headers) {
+    record Head(String principal, String namespace, PendingName name, Map<String, String> headers) {
         public Head {
             headers = Map.copyOf(headers);
         }
@@ -123,7 +123,7 @@ sealed interface LogRecord {
     private static Head head(DataInputStream in) throws IOException {
         String principal = text(in);
         String namespace = text(in);
-        ObjectName name = ObjectName.of(text(in), text(in), text(in));
+        PendingName name = PendingName.of(text(in), text(in), text(in));
         Map<String, String> headers = new TreeMap<>();
         for (int left = in.readInt(); left > 0; left--) {
             headers.put(text(in), text(in));

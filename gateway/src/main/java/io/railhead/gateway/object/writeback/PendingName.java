@@ -11,15 +11,15 @@ import io.railhead.backend.Target;
  * @param rawKey as the client wrote it, percent-encoded
  * @param key decoded
  */
-record ObjectName(String backend, String bucket, String rawKey, String key) {
+record PendingName(String backend, String bucket, String rawKey, String key) {
 
-    static ObjectName of(String backend, BackendRequest request) {
+    static PendingName of(String backend, BackendRequest request) {
         Target target = request.target();
         return of(backend, String.valueOf(target.bucket()), target.rawKey());
     }
 
-    static ObjectName of(String backend, String bucket, String rawKey) {
-        return new ObjectName(backend, bucket, rawKey, PercentCodec.decodeName(rawKey));
+    static PendingName of(String backend, String bucket, String rawKey) {
+        return new PendingName(backend, bucket, rawKey, PercentCodec.decodeName(rawKey));
     }
 
     Bucket inBucket() {

@@ -42,7 +42,7 @@ final class PendingWrite {
     }
 
     private ObjectId id() {
-        ObjectName name = name();
+        PendingName name = name();
         return new ObjectId(name.backend(), write.head().namespace(), name.bucket(), name.key(),
                 null);
     }
@@ -55,7 +55,7 @@ final class PendingWrite {
         return write;
     }
 
-    ObjectName name() {
+    PendingName name() {
         return write.head().name();
     }
 

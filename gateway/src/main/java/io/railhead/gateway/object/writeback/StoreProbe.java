@@ -17,8 +17,8 @@ import java.util.function.LongSupplier;
 
 /**
  * Asks stores whether a bucket is one whose writes may be acknowledged before the store has them:
- * it is there, was never versioned, and encrypts nothing by KMS. Object lock needs versioning, so it
- * is excluded too. Whatever is unknown is a no. Any thread; nothing blocks.
+ * it is there, was never versioned, and encrypts nothing by KMS. Object lock needs versioning, so
+ * it is excluded too. Whatever is unknown is a no. Any thread; nothing blocks.
  */
 final class StoreProbe {
     private static final Duration KNOWN = Duration.ofSeconds(60);
@@ -30,7 +30,7 @@ final class StoreProbe {
     private final ConcurrentMap<Asked, Said> answers = new ConcurrentHashMap<>();
 
     /** The rights of one caller say nothing of another's. */
-    private record Asked(ObjectName.Bucket bucket, String principal) {}
+    private record Asked(PendingName.Bucket bucket, String principal) {}
 
     private record Said(CompletableFuture<Boolean> isSimple, long atNanos) {}
 
@@ -39,7 +39,7 @@ final class StoreProbe {
     }
 
     /** Returns whether the bucket is such a one; never fails. */
-    CompletionStage<Boolean> isSimple(Backend store, ObjectName.Bucket bucket, String principal,
+    CompletionStage<Boolean> isSimple(Backend store, PendingName.Bucket bucket, String principal,
             Caller caller) {
         Asked asked = new Asked(bucket, principal);
         Said said = answers.get(asked);

@@ -87,7 +87,7 @@ record StoreWriter(WriteLog log, Function<String, @Nullable Backend> stores,
     private static CompletionStage<BackendResponse> send(Backend store, BackendRequest request) {
         try {
             return store.send(request);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             return CompletableFuture.failedStage(e);
         }
     }

@@ -53,9 +53,9 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
     private final StoreProbe probe;
     private final Function<String, @Nullable Principal> principals;
     private final Counts counts = new Counts();
-    private final ConcurrentMap<ObjectName.Bucket, BucketQueue> queues = new ConcurrentHashMap<>();
+    private final ConcurrentMap<PendingName.Bucket, BucketQueue> queues = new ConcurrentHashMap<>();
     /** The newest pending write of each key. */
-    private final ConcurrentMap<ObjectName.Identity, PendingWrite> newest =
+    private final ConcurrentMap<PendingName.Identity, PendingWrite> newest =
             new ConcurrentHashMap<>();
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("railhead-write-back").factory());
@@ -204,17 +204,17 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
 
     /** Returns the newest pending write of a key; null for none. */
     @Nullable
-    PendingWrite find(ObjectName name) {
+    PendingWrite find(PendingName name) {
         return newest.isEmpty() ? null : newest.get(name.identity());
     }
 
-    boolean hasPending(ObjectName.Bucket bucket) {
+    boolean hasPending(PendingName.Bucket bucket) {
         BucketQueue queue = queues.get(bucket);
         return queue != null && queue.last() != null;
     }
 
     /** Returns whether a write to the bucket may be acknowledged before the store has it. */
-    CompletionStage<Boolean> mayAcknowledge(Backend store, ObjectName.Bucket bucket,
+    CompletionStage<Boolean> mayAcknowledge(Backend store, PendingName.Bucket bucket,
             String principal, Caller caller) {
         BucketQueue queue = queues.get(bucket);
         return queue != null && queue.isStuck()
@@ -254,7 +254,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
     }
 
     /** Completes when the store has all of a bucket's writes up to now; fails after a time. */
-    CompletionStage<@Nullable Void> settled(ObjectName.Bucket bucket) {
+    CompletionStage<@Nullable Void> settled(PendingName.Bucket bucket) {
         BucketQueue queue = queues.get(bucket);
         PendingWrite last = queue == null ? null : queue.last();
         return last == null ? CompletableFuture.completedStage(null) : settled(last);
@@ -267,8 +267,8 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
                 .exceptionallyCompose(_ -> {
                     counts.waitedTooLong.increment();
                     return CompletableFuture.failedStage(new S3Refusal(S3Error.SERVICE_UNAVAILABLE,
-                            "Objects of this bucket were acknowledged at the gateway's disk, and the"
-                                    + " store does not have them yet: try again later."));
+                            "Objects of this bucket were acknowledged at the gateway's disk, and"
+                                    + " the store does not have them yet: try again later."));
                 });
     }
 

@@ -23,9 +23,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store as one caller sees it, with what is acknowledged and not there yet. A plain upload under a
- * rule with {@code acknowledge: disk} goes into the log. A pending object is read out of the log by
- * its writer. Everything else that a pending write could change waits for it, and fails after a
+ * A store as one caller sees it, with what is acknowledged and not there yet. A plain upload under
+ * a rule with {@code acknowledge: disk} goes into the log. A pending object is read out of the log
+ * by its writer. Everything else that a pending write could change waits for it, and fails after a
  * time: nothing is merged. Refusals fail the stage with {@code S3Refusal}.
  *
  * @param store what the log writes to later
@@ -63,12 +63,12 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
         }
         boolean reads = request.method().equals("GET") || request.method().equals("HEAD");
         if (request.target().rawKey().isEmpty()) {
-            ObjectName.Bucket whole = new ObjectName.Bucket(name(), bucket);
+            PendingName.Bucket whole = new PendingName.Bucket(name(), bucket);
             return request.method().equals("HEAD") || saysNothingOfObjects(request)
                     ? forward.get()
                     : after(whole, request, () -> told(reads, forward.get()));
         }
-        ObjectName named = ObjectName.of(name(), request);
+        PendingName named = PendingName.of(name(), request);
         if (reads) {
             return read(request, named, forward);
         }
@@ -121,9 +121,9 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
     }
 
     /** Waits for the bucket's pending writes, and for those of a copy's source. */
-    private CompletionStage<BackendResponse> after(ObjectName.Bucket bucket,
+    private CompletionStage<BackendResponse> after(PendingName.Bucket bucket,
             BackendRequest request, Supplier<CompletionStage<BackendResponse>> next) {
-        ObjectName.Bucket source = sourceOf(request);
+        PendingName.Bucket source = sourceOf(request);
         boolean isSettled = !writeBack.hasPending(bucket)
                 && (source == null || !writeBack.hasPending(source));
         if (isSettled) {
@@ -136,18 +136,19 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
                 .thenCompose(_ -> next.get());
     }
 
-    private ObjectName.@Nullable Bucket sourceOf(BackendRequest request) {
+    private PendingName.@Nullable Bucket sourceOf(BackendRequest request) {
         String source = request.headers().get(COPY_SOURCE);
         if (source == null) {
             return null;
         }
-        String path = PercentCodec.decodeName(source.startsWith("/") ? source.substring(1) : source);
+        String path = PercentCodec
+                .decodeName(source.startsWith("/") ? source.substring(1) : source);
         int end = path.indexOf('/');
-        return new ObjectName.Bucket(name(), end < 0 ? path : path.substring(0, end));
+        return new PendingName.Bucket(name(), end < 0 ? path : path.substring(0, end));
     }
 
     /** Returns the headers to keep of an upload that the log may take; null for all else. */
-    private @Nullable Map<String, String> tryKeep(BackendRequest request, ObjectName named) {
+    private @Nullable Map<String, String> tryKeep(BackendRequest request, PendingName named) {
         long length = DiskPut.lengthBytes(request.payload());
         boolean isPlain = rule.acknowledgesAtDisk() && writer.isKept
                 && request.method().equals("PUT") && length >= 0 && length <= LONGEST_PUT
@@ -156,7 +157,7 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
         return isPlain ? PutHeaders.tryKeep(request.headers()) : null;
     }
 
-    private CompletionStage<BackendResponse> put(BackendRequest request, ObjectName named,
+    private CompletionStage<BackendResponse> put(BackendRequest request, PendingName named,
             Map<String, String> kept, Supplier<CompletionStage<BackendResponse>> forward) {
         LogUpload upload = writeBack.tryBegin(DiskPut.lengthBytes(request.payload()));
         if (upload == null) {
@@ -166,7 +167,7 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
         return new DiskPut(writeBack, head, request.payload(), upload).start();
     }
 
-    private CompletionStage<BackendResponse> read(BackendRequest request, ObjectName named,
+    private CompletionStage<BackendResponse> read(BackendRequest request, PendingName named,
             Supplier<CompletionStage<BackendResponse>> forward) {
         PendingWrite pending = writeBack.find(named);
         if (pending == null) {
@@ -183,7 +184,7 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
         try {
             return CompletableFuture.completedStage(new HeldRead(bytes, request,
                     Query.require(request.target().rawQuery())).of(pending.metadata()));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             return CompletableFuture.failedStage(e);
         } finally {
             bytes.closeUnused();
