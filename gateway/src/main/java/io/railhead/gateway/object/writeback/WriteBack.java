@@ -71,7 +71,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
     public record Pending(String backend, String bucket, String key, String principal, long bytes,
             Instant since, String problem) {}
 
-    /** What happened since the start. */
+    /** Counters since the start. */
     private static final class Counts {
         private final LongAdder atDisk = new LongAdder();
         private final LongAdder atStore = new LongAdder();
