@@ -8,7 +8,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A disk in memory that may lose, or keep any part of, what was not flushed. Sectors are written
@@ -73,14 +72,15 @@ final class PowerCutDisk implements BlockFile {
         flushed[(int) at] ^= 1;
     }
 
-    synchronized @Nullable Long find(byte[] wanted) {
+    /** Returns the place of some bytes. */
+    synchronized long find(byte[] wanted) {
         byte[] all = current();
         for (int at = 0; at + wanted.length <= all.length; at++) {
             if (java.util.Arrays.equals(all, at, at + wanted.length, wanted, 0, wanted.length)) {
-                return (long) at;
+                return at;
             }
         }
-        return null;
+        throw new AssertionError("not on the disk");
     }
 
     synchronized int syncs() {

@@ -1,6 +1,7 @@
 package io.railhead.cache.writeback;
 
 import static io.railhead.cache.writeback.LogRig.await;
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -10,6 +11,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
@@ -62,7 +64,7 @@ final class WriteLogTest {
         try (WriteLog log = LogRig.open(disk)) {
             long before = log.stats().freeBytes();
             LogEntry entry = await(LogRig.put(log, "read", 20_000)).getFirst();
-            LogReader reader = log.tryRead(entry);
+            LogReader reader = requireNonNull(log.tryRead(entry));
             await(log.commit(List.of(), List.of(entry)));
             assertThat(log.stats().freeBytes()).isLessThan(before);
             assertThat(log.tryRead(entry)).as("an entry that is gone").isNull();
@@ -87,14 +89,14 @@ final class WriteLogTest {
     void anUploadThatIsGivenUpFreesItsRoom() {
         try (WriteLog log = LogRig.open(disk)) {
             long before = log.stats().freeBytes();
-            LogUpload upload = log.tryBegin(50_000, 0);
+            LogUpload upload = requireNonNull(log.tryBegin(50_000, 0));
             await(upload.take(ByteBuffer.allocate(30_000)));
             assertThatThrownBy(() -> await(upload.finish())).hasMessageContaining("30000 of 50000");
             upload.close();
             // The last chunk may still be on its way.
-            for (int i = 0; i < 1000 && log.stats().freeBytes() != before; i++) {
+            long deadline = System.nanoTime() + Duration.ofSeconds(20).toNanos();
+            while (log.stats().freeBytes() != before && System.nanoTime() < deadline) {
                 Thread.onSpinWait();
-                Thread.yield();
             }
             await(LogRig.put(log, "fits", (int) before / 4096 * 4096));
         }

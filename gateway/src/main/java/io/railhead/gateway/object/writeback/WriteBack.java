@@ -315,7 +315,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
         @Override
         public void later(Runnable step, Duration pause) {
             try {
-                timer.schedule(step, pause.toMillis(), TimeUnit.MILLISECONDS);
+                var _ = timer.schedule(step, pause.toMillis(), TimeUnit.MILLISECONDS);
             } catch (RejectedExecutionException e) {
                 // Closed: the next start goes on.
                 return;
