@@ -21,6 +21,7 @@ import io.railhead.gateway.admin.Drain;
 import io.railhead.gateway.admin.MembersCall;
 import io.railhead.gateway.admin.SecretMask;
 import io.railhead.gateway.admin.SupportCall;
+import io.railhead.gateway.admin.WriteBackCalls;
 import io.railhead.gateway.admission.Admission;
 import io.railhead.gateway.admission.AdmissionCollector;
 import io.railhead.gateway.admission.HeapPressure;
@@ -69,10 +70,13 @@ import io.railhead.gateway.metrics.FabricCollector;
 import io.railhead.gateway.metrics.Metrics;
 import io.railhead.gateway.metrics.NicCollector;
 import io.railhead.gateway.metrics.StateCollector;
+import io.railhead.gateway.metrics.WriteBackCollector;
 import io.railhead.gateway.object.cacheonly.CacheOnlyCheck;
 import io.railhead.gateway.object.cacheonly.CacheOnlyStore;
+import io.railhead.gateway.object.writeback.WriteBack;
 import io.railhead.gateway.object.read.ReadServices;
 import io.railhead.gateway.relay.Relay;
+import io.railhead.gateway.request.PlacedStore;
 import io.railhead.gateway.request.Routes;
 import io.railhead.gateway.s3.sigv4.Authenticator;
 import io.railhead.gateway.status.StatusPage;
@@ -144,6 +148,8 @@ public final class Gateway implements AutoCloseable, Readiness {
     private final @Nullable ClusterPeers peers;
     private final ObjectCache cache;
     private final CacheOnlyStore cacheOnly;
+    /** Null if every write is acknowledged by its store. */
+    private final @Nullable WriteBack writeBack;
     private final Tracing tracing;
     private final Routes routes;
     private final Reload reload;
@@ -187,6 +193,7 @@ public final class Gateway implements AutoCloseable, Readiness {
             cacheOnly = new CacheOnlyStore(cache, nanoClock, InstantSource.system(),
                     new SecureRandom().nextLong());
             OpenStores openStores = opened(new OpenStores(metrics.backendSeconds));
+            writeBack = WriteBackOpening.open(config, cache.writes(), credentials, nanoClock);
             routes = openRoutes(openStores);
             if (peers != null) {
                 join(peers);
@@ -233,7 +240,7 @@ public final class Gateway implements AutoCloseable, Readiness {
                     fresh -> {
                         fresh.forEach(store -> probe(store, credentials.anyAtStore()));
                         checkCacheOnly(credentials.anyAtStore());
-                    }));
+                    }, writeBack == null ? Set::of : writeBack::stores));
             files.openTls(config.gateway(), vertx, listener).ifPresent(this::opened);
             admin = config.admin().enabled()
                     ? openAdmin(status(fabrics, connections, credentials), credentials, reads,
@@ -412,8 +419,15 @@ public final class Gateway implements AutoCloseable, Readiness {
         OpenStores.Change first = openStores.open(config.backends());
         first.eventLoops().forEach(eventLoops::add);
         Routes opened = new Routes(new Routes.Table(config.rules(), first.placed()), metrics.usage,
-                cacheOnly);
+                cacheOnly, writeBack);
         first.done();
+        if (writeBack != null) {
+            opened(writeBack).start(name -> {
+                PlacedStore store = opened.table().stores().get(name);
+                return store == null ? null : store.backend();
+            });
+            metrics.register(new WriteBackCollector(writeBack::stats));
+        }
         return opened;
     }
 
@@ -467,7 +481,8 @@ public final class Gateway implements AutoCloseable, Readiness {
         return opened(AdminCalls.api(verifies ? new Authenticator(credentials) : null, reads,
                 routes, access, new AdminCalls.Operators(drain, audit, support,
                         new MembersCall(config.gateway().name(),
-                                peers == null ? null : peers::state))));
+                                peers == null ? null : peers::state),
+                        new WriteBackCalls(writeBack))));
     }
 
     private HttpServer openAdmin(StatusPage status, CredentialStore credentials,

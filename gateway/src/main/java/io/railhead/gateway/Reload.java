@@ -13,8 +13,10 @@ import io.railhead.gateway.tracing.Tracing;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
@@ -30,10 +32,11 @@ final class Reload {
      *
      * @param nanoClock the clock of cached objects
      * @param probing probes new stores, without waiting
+     * @param storesInUse names those that acknowledged writes wait for
      */
     record Parts(OpenStores stores, Routes routes, ChannelServer requests, Admission admission,
             Connections connections, Tracing tracing, UsageTable usage, LongSupplier nanoClock,
-            Consumer<List<Backend>> probing) {}
+            Consumer<List<Backend>> probing, Supplier<Set<String>> storesInUse) {}
 
     Reload(GatewayConfig config, Parts parts) {
         this.config = config;
@@ -61,6 +64,12 @@ final class Reload {
         if (!fixed.isEmpty()) {
             throw new ConfigException("nothing of the file is used: " + String.join(", ", fixed)
                     + (fixed.size() == 1 ? " needs" : " need") + " a restart");
+        }
+        for (String store : parts.storesInUse().get()) {
+            if (!next.backends().containsKey(store)) {
+                throw new ConfigException("nothing of the file is used: backends." + store
+                        + " has acknowledged writes that are not written yet, and is gone");
+            }
         }
         try (OpenStores.Change stores = parts.stores().open(next.backends())) {
             // Read now: a new promise covers knowledge from this moment on.

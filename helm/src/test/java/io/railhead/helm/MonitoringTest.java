@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -140,16 +141,28 @@ class MonitoringTest {
     private String metrics() throws Exception {
         Files.writeString(folder.resolve("credentials.yaml"),
                 "principals: [{name: nobody, keys: [{access_key: AK, secret_key: SK}]}]");
-        GatewayConfig config = ConfigLoader.load(Files.writeString(folder.resolve("railhead.yaml"),
-                """
-                        gateway: {listen: "127.0.0.1:0", health: "127.0.0.1:0", credentials: credentials.yaml}
-                        cache: {memory: 64MiB, disk: {paths: [%s], size: 130MiB}}
-                        backends: {store: {endpoints: ["http://127.0.0.1:9"]}}
-                        rdma: {loopback: {socket: %s}}
-                        cluster: {listen: "%3$s:7800", members: ["%3$s:7800"]}
-                        """
-                        .formatted(folder.resolve("disk"), folder.resolve("loopback.sock"),
-                                ownAddress())));
+        String common = """
+                gateway: {listen: "127.0.0.1:0", health: "127.0.0.1:0", credentials: credentials.yaml}
+                backends: {store: {endpoints: ["http://127.0.0.1:9"]}}
+                rdma: {loopback: {socket: %s}}
+                """.formatted(folder.resolve("loopback.sock"));
+        String clustered = metrics(common + """
+                cache: {memory: 64MiB, disk: {paths: [%s], size: 130MiB}}
+                cluster: {listen: "%2$s:7800", members: ["%2$s:7800"]}
+                """.formatted(folder.resolve("disk"), ownAddress()));
+        String ofWriteBack = metrics(common + """
+                cache: {memory: 64MiB}
+                write_back: {path: %s, size: 64MiB}
+                """.formatted(folder.resolve("log")))
+                .lines()
+                .filter(line -> line.contains("railhead_write_back_"))
+                .collect(Collectors.joining("\n", "", "\n"));
+        return clustered + ofWriteBack;
+    }
+
+    private String metrics(String yaml) throws Exception {
+        GatewayConfig config = ConfigLoader
+                .load(Files.writeString(folder.resolve("railhead.yaml"), yaml));
         try (CredentialStore credentials = CredentialStore.open(config.gateway());
                 Gateway gateway = Gateway.start(config, credentials);
                 HttpClient client = HttpClient.newHttpClient()) {

@@ -21,9 +21,10 @@ public final class AdminCalls {
      *
      * @param support collects a support bundle
      * @param members shows the cluster
+     * @param writeBack shows what the store does not have yet
      */
     public record Operators(Drain drain, Audit audit, SupportCall support,
-            MembersCall members) {}
+            MembersCall members, WriteBackCalls writeBack) {}
 
     /**
      * Builds the calls from their shared services.
@@ -46,6 +47,9 @@ public final class AdminCalls {
                 Map.entry("unpin", cache::unpin),
                 Map.entry("pins", cache::pins),
                 Map.entry("members", operators.members()::call),
+                Map.entry("pending", operators.writeBack()::pending),
+                Map.entry("flush", operators.writeBack()::flush),
+                Map.entry("retry", operators.writeBack()::retry),
                 Map.entry("drain", operators.drain()::call),
                 Map.entry("usage", new UsageCall(metrics.usage, clock)::call),
                 Map.entry("support", operators.support()::run),

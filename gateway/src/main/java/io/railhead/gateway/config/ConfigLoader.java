@@ -98,6 +98,7 @@ public final class ConfigLoader {
         Map<String, Store> stores = new StoreLoader(folder).load(root);
         Rules rules = new RuleLoader(stores.keySet(), gateway.sole()).load(root);
         requireWhatRulesNeed(root, gateway.access(), rules);
+        GatewayConfig.WriteBack writeBack = WriteBackLoader.load(root, gateway, rules);
         Rdma rdma = new RdmaLoader(folder).load(root.section("rdma"),
                 cache.page());
         Admin admin = admin(root.section("admin"));
@@ -110,7 +111,7 @@ public final class ConfigLoader {
         GatewayConfig.Cluster cluster = new ClusterLoader(folder).load(root, gateway);
         root.close();
         return new GatewayConfig(gateway, cache, stores, rules, rdma, admin, log, tracing,
-                accounting, audit, cluster, settings.all(), settings.warnings());
+                accounting, audit, cluster, writeBack, settings.all(), settings.warnings());
     }
 
     private static void requireWhatRulesNeed(Section root, Access access, Rules rules)

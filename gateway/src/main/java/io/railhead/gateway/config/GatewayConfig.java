@@ -25,12 +25,13 @@ import org.slf4j.event.Level;
  *
  * @param audit null for no audit stream
  * @param cluster null for a gateway whose cache is its own
+ * @param writeBack null for a gateway that acknowledges no write before the store has it
  * @param settings the values by key for display, with secrets masked
  * @param warnings one line for each key that has no effect any more
  */
 public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> backends, Rules rules,
         Rdma rdma, Admin admin, Log log, @Nullable Tracing tracing, Accounting accounting,
-        @Nullable AuditConfig audit, @Nullable Cluster cluster,
+        @Nullable AuditConfig audit, @Nullable Cluster cluster, @Nullable WriteBack writeBack,
         Map<String, String> settings, List<String> warnings) {
 
     public GatewayConfig {
@@ -115,6 +116,14 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
             members = List.copyOf(members);
         }
     }
+
+    /**
+     * The log of writes that are acknowledged at the gateway's disk.
+     *
+     * @param path a file of its own
+     * @param patience how long a request waits for pending writes
+     */
+    public record WriteBack(String path, ByteCount size, Duration patience) {}
 
     /** Notifications of stores. */
     public record Events(Path tokenFile) {}

@@ -21,9 +21,12 @@ final class RuleLoader {
     private static final Map<String, Boolean> DURABILITY = new TreeMap<>(
             Map.of("store", false, "none", true));
 
+    private static final Map<String, Boolean> ACKNOWLEDGE = new TreeMap<>(
+            Map.of("store", false, "disk", true));
+
     /** Keys that say what becomes of a store's objects. */
     private static final List<String> OF_STORES = List.of("prefix", "backend", "freshness",
-            "cache", "shared", "stale_if_error", "verify_fills");
+            "cache", "shared", "stale_if_error", "verify_fills", "acknowledge", "copies");
 
     private final Set<String> stores;
     private final boolean sole;
@@ -123,7 +126,24 @@ final class RuleLoader {
                 section.flag("verify_fills", false),
                 policyDecides);
         authorization.close();
-        return rule;
+        return acknowledgesAtDisk(section) ? rule.acknowledgingAtDisk() : rule;
+    }
+
+    /** The number of copies must be written out: one copy dies with its disk. */
+    private static boolean acknowledgesAtDisk(Section section) throws ConfigException {
+        boolean atDisk = section.choice("acknowledge", "store", ACKNOWLEDGE);
+        int copies = section.count("copies", 1, 1, 2);
+        if (!atDisk && section.has("copies")) {
+            throw section.problem("copies", "has no meaning without acknowledge: disk");
+        }
+        if (atDisk && !section.has("copies")) {
+            throw section.missing("copies", "is missing; acknowledge: disk needs copies: 1, which"
+                    + " says that a write is lost with the disk until the store has it");
+        }
+        if (copies != 1) {
+            throw section.problem("copies", "cannot be 2 yet: a write is kept on one disk");
+        }
+        return atDisk;
     }
 
     private static ByteCount maxObject(String text) {

@@ -29,6 +29,7 @@ public final class Routes {
 
     private final UsageTable usage;
     private final @Nullable CacheOnlyBackends cacheOnly;
+    private final @Nullable WriteBackStores writeBack;
     private volatile Table table;
 
     /**
@@ -70,9 +71,19 @@ public final class Routes {
 
     /** @param cacheOnly null if no rule of any table has {@code durability: none} */
     public Routes(Table table, UsageTable usage, @Nullable CacheOnlyBackends cacheOnly) {
+        this(table, usage, cacheOnly, null);
+    }
+
+    /**
+     * @param cacheOnly null if no rule of any table has {@code durability: none}
+     * @param writeBack null if every write is acknowledged by its store
+     */
+    public Routes(Table table, UsageTable usage, @Nullable CacheOnlyBackends cacheOnly,
+            @Nullable WriteBackStores writeBack) {
         this.table = table;
         this.usage = usage;
         this.cacheOnly = cacheOnly;
+        this.writeBack = writeBack;
     }
 
     /** Routes later requests by another table. */
@@ -98,7 +109,15 @@ public final class Routes {
         Rule rule = now.rules.match(authentication.tenant(), address.bucket(), address.key());
         return rule.isCacheOnly()
                 ? cacheOnly(authentication, String.valueOf(address.bucket()), rule)
-                : now.route(authentication, rule, usage);
+                : withPending(now.route(authentication, rule, usage), authentication);
+    }
+
+    private Route withPending(Route route, Authentication authentication) {
+        return writeBack == null
+                ? route
+                : new Route(writeBack.over(route.backend(), authentication, route.namespace(),
+                        route.rule()), route.caller(), route.namespace(), route.rule(),
+                        route.usage());
     }
 
     /** Returns whether the rules in force now keep a cache-only object in no store. */

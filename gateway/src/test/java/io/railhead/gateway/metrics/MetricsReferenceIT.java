@@ -7,6 +7,7 @@ import io.railhead.gateway.TestClient;
 import io.railhead.gateway.TestGateway;
 import io.railhead.gateway.TestPeer;
 import io.railhead.gateway.cluster.LoopbackAddresses;
+import io.railhead.os.RequiresDirectFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,6 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
  * labels are written there by hand, and held against what is seen here.
  * {@code -Drailhead.golden=write} writes the rest anew.
  */
+@RequiresDirectFiles
 class MetricsReferenceIT {
     private static final Path REFERENCE = Path.of("../docs/metrics.md");
     private static final Pattern ROW = Pattern
@@ -65,6 +67,21 @@ class MetricsReferenceIT {
                         .isEqualTo(200);
             }
             gateway.metrics().lines().forEach(this::read);
+        }
+        lookAtWriteBack();
+    }
+
+    /** It is refused in a cluster. */
+    private void lookAtWriteBack() {
+        try (FakeStore store = new FakeStore();
+                TestGateway gateway = TestGateway.over(store)
+                        .config("write_back: {path: \"" + folder.resolve("log")
+                                + "\", size: 64MiB}")
+                        .start()) {
+            gateway.metrics()
+                    .lines()
+                    .filter(line -> line.contains("railhead_write_back_"))
+                    .forEach(this::read);
         }
     }
 

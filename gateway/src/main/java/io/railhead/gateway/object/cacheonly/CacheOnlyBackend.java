@@ -17,6 +17,7 @@ import io.railhead.cache.ObjectId;
 import io.railhead.cache.ObjectMetadata;
 import io.railhead.gateway.config.Rule;
 import io.railhead.gateway.object.delete.DeletionList;
+import io.railhead.gateway.object.read.HeldRead;
 import io.railhead.gateway.s3.Query;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
@@ -119,7 +120,9 @@ record CacheOnlyBackend(CacheOnlyStore store, String namespace, String tenant,
                         || name.equals("versionId") || name.equals("partNumber")
                         || name.startsWith("response-")));
                 yield CompletableFuture.completedStage(
-                        new CacheOnlyRead(store.cache(), request, query).of(require(id, query)));
+                        new HeldRead((held, from, to) -> new PagesBody(store.cache(),
+                                held.version(), from, to), request, query)
+                                .of(require(id, query)));
             }
             case "DELETE" -> {
                 requireKnown(query.allNames(name -> name.equals("x-id")
@@ -150,7 +153,7 @@ record CacheOnlyBackend(CacheOnlyStore store, String namespace, String tenant,
         if (ifMatch == null) {
             delete(id, versionId);
         } else if (!isCurrent(versionId)
-                || !objects().deleteIf(id, held -> CacheOnlyRead.names(ifMatch, held))) {
+                || !objects().deleteIf(id, held -> HeldRead.names(ifMatch, held))) {
             throw new S3Refusal(S3Error.PRECONDITION_FAILED);
         }
     }

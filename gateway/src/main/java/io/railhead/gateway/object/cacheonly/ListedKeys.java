@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.railhead.backend.PercentCodec;
 import io.railhead.cache.CacheOnlyObjects;
 import io.railhead.cache.ObjectMetadata;
+import io.railhead.gateway.object.read.HeldRead;
 import io.railhead.gateway.s3.ErrorXml;
 import io.railhead.gateway.s3.Query;
 import io.railhead.gateway.s3.S3Error;
@@ -126,7 +127,7 @@ final class ListedKeys {
     private void append(ObjectMetadata metadata, String key) {
         entries.append("<Contents>");
         name(entries, "Key", key);
-        Instant modified = CacheOnlyRead.date(metadata.headers().get("last-modified"));
+        Instant modified = HeldRead.date(metadata.headers().get("last-modified"));
         ErrorXml.element(entries, "LastModified",
                 String.valueOf(modified == null ? Instant.EPOCH : modified));
         ErrorXml.element(entries, "ETag", metadata.version().etag());

@@ -1,11 +1,10 @@
-package io.railhead.gateway.object.cacheonly;
+package io.railhead.gateway.object.read;
 
 import io.railhead.backend.BackendRequest;
 import io.railhead.backend.BackendResponse;
 import io.railhead.backend.Body;
 import io.railhead.backend.FixedBody;
 import io.railhead.backend.Headers;
-import io.railhead.cache.ObjectCache;
 import io.railhead.cache.ObjectMetadata;
 import io.railhead.gateway.delivery.ReadPlan;
 import io.railhead.gateway.fill.ObjectHeaders;
@@ -19,12 +18,20 @@ import java.time.format.DateTimeParseException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A GET or HEAD of a cache-only object that the hit path does not judge: one with conditions, for a
- * part, or with headers that only a store understands.
+ * A GET or HEAD of an object that the gateway holds in place of a store, with conditions and ranges.
  */
-record CacheOnlyRead(ObjectCache cache, BackendRequest request, Query query) {
+public record HeldRead(Bytes bytes, BackendRequest request, Query query) {
+
+    /** The bytes of a held object. */
+    @FunctionalInterface
+    public interface Bytes {
+
+        /** Returns the bytes {@code [from, to)} of an object, which has them. */
+        Body of(ObjectMetadata held, long from, long to);
+    }
+
     /** Throws {@code S3Refusal} if a condition does not hold, or nothing lies in the range. */
-    BackendResponse of(ObjectMetadata held) {
+    public BackendResponse of(ObjectMetadata held) {
         requireMatch(held);
         if (isUnchanged(held)) {
             return new BackendResponse(304, headers(held, null).build(), FixedBody.EMPTY);
@@ -42,7 +49,7 @@ record CacheOnlyRead(ObjectCache cache, BackendRequest request, Query query) {
         }
         Body body = request.method().equals("HEAD") || plan.length() == 0
                 ? FixedBody.EMPTY
-                : new PagesBody(cache, held.version(), plan.from(), plan.to());
+                : bytes.of(held, plan.from(), plan.to());
         return new BackendResponse(plan.status(), headers.build(), body);
     }
 
@@ -82,7 +89,7 @@ record CacheOnlyRead(ObjectCache cache, BackendRequest request, Query query) {
     }
 
     /** Returns whether a list of ETags names the object's; clients may leave the quotes out. */
-    static boolean names(String list, ObjectMetadata held) {
+    public static boolean names(String list, ObjectMetadata held) {
         String etag = held.version().etag();
         String bare = etag.substring(1, etag.length() - 1);
         for (String each : list.split(",", -1)) {
@@ -101,7 +108,7 @@ record CacheOnlyRead(ObjectCache cache, BackendRequest request, Query query) {
     }
 
     /** Returns null for a header that is absent or no date, which is then ignored. */
-    static @Nullable Instant date(@Nullable String header) {
+    public static @Nullable Instant date(@Nullable String header) {
         try {
             return header == null
                     ? null

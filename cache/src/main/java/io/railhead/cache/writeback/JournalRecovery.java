@@ -1,0 +1,128 @@
+package io.railhead.cache.writeback;
+
+import static io.railhead.os.BlockFile.BLOCK_BYTES;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.railhead.cache.writeback.JournalFormat.Head;
+import io.railhead.cache.writeback.JournalFormat.Kind;
+import io.railhead.os.BlockFile;
+import io.railhead.os.Mapping;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the journal at a start. A batch that is torn ends it. If whole batches follow, the batch
+ * was flushed once, so it is damaged: the log then refuses to open, since writes would be lost
+ * silently. One thread; waits for the disk.
+ */
+final class JournalRecovery {
+    private final BlockFile file;
+    private final LogLayout layout;
+    private final long log;
+
+    JournalRecovery(BlockFile file, LogLayout layout, long log) {
+        this.file = file;
+        this.layout = layout;
+        this.log = log;
+    }
+
+    /**
+     * The state that the journal describes.
+     *
+     * @param lastId the highest number that an entry had; -1 for none
+     */
+    record Found(long epoch, int half, NavigableMap<Long, LogEntry> entries, long lastId) {}
+
+    /** One half in memory, both copies. */
+    private record Half(int index, ByteBuffer first, ByteBuffer second) {
+
+        /** Returns the whole batch at a place, from whichever copy has it; null for none. */
+        @Nullable
+        Batch at(int place, long log) {
+            Batch one = Batch.at(first, place, log);
+            return one == null ? Batch.at(second, place, log) : one;
+        }
+    }
+
+    private record Batch(Head head, ByteBuffer bytes) {
+
+        static @Nullable Batch at(ByteBuffer copy, int place, long log) {
+            ByteBuffer bytes = copy.slice(place, copy.capacity() - place);
+            Head head = JournalFormat.head(bytes);
+            return head != null && head.log() == log && JournalFormat.isWhole(bytes, head)
+                    ? new Batch(head, bytes)
+                    : null;
+        }
+
+        int wholeBytes() {
+            return (int) LogLayout.wholeBlocks(head.bytes());
+        }
+    }
+
+    /** Throws {@link LogDamagedException} if what was acknowledged cannot all be there. */
+    Found read() {
+        Found one = read(half(0));
+        Found other = read(half(1));
+        if (one == null || (other != null && other.epoch > one.epoch)) {
+            one = other;
+        }
+        if (one == null) {
+            throw new LogDamagedException("both halves of its journal are damaged");
+        }
+        return one;
+    }
+
+    private Half half(int half) {
+        try (Mapping memory = Mapping.anonymous(layout.halfBytes())) {
+            return new Half(half, copy(memory.segment(), half, 0),
+                    copy(memory.segment(), half, 1));
+        }
+    }
+
+    private ByteBuffer copy(MemorySegment memory, int half, int copy) {
+        file.read(memory, layout.halfAt(half, copy));
+        return ByteBuffer.wrap(memory.toArray(JAVA_BYTE));
+    }
+
+    /** Returns null if the half holds no epoch that has begun. */
+    private @Nullable Found read(Half half) {
+        Batch batch = half.at(0, log);
+        if (batch == null || batch.head.number() != 0 || batch.head.kind() == Kind.CHANGES) {
+            return null;
+        }
+        long epoch = batch.head.epoch();
+        NavigableMap<Long, LogEntry> entries = new TreeMap<>();
+        long lastId = -1;
+        boolean begun = false;
+        long number = 0;
+        int place = 0;
+        while (batch != null && batch.head.epoch() == epoch && batch.head.number() == number) {
+            LogChange change = JournalFormat.changes(batch.bytes, batch.head);
+            for (LogEntry entry : change.added()) {
+                entries.put(entry.id(), entry);
+                lastId = Math.max(lastId, entry.id());
+            }
+            for (long removed : change.removed()) {
+                entries.remove(removed);
+            }
+            begun |= batch.head.kind() == Kind.SNAPSHOT_END;
+            number++;
+            place += batch.wholeBytes();
+            batch = place < layout.halfBytes() ? half.at(place, log) : null;
+        }
+        requireEnd(half, place, epoch, number);
+        return begun ? new Found(epoch, half.index, entries, lastId) : null;
+    }
+
+    private void requireEnd(Half half, int end, long epoch, long number) {
+        for (int place = end; place < layout.halfBytes(); place += BLOCK_BYTES) {
+            Batch later = half.at(place, log);
+            if (later != null && later.head.epoch() == epoch && later.head.number() > number) {
+                throw new LogDamagedException("batch " + number + " of its journal is damaged");
+            }
+        }
+    }
+}

@@ -1,0 +1,354 @@
+package io.railhead.cache.writeback;
+
+import io.railhead.cache.disk.BlockFiles;
+import io.railhead.cache.disk.DiskRefusedException;
+import io.railhead.cache.writeback.JournalRecovery.Found;
+import io.railhead.os.BlockFile;
+import io.railhead.os.OsException;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A file of writes that survive a kill and a power cut. An entry is bytes with a description. The
+ * stage of a commit completes once both are flushed. Entries stay until they are removed: nothing
+ * is ever evicted, and a full log takes nothing more.
+ *
+ * <p> A failed write or flush poisons the log for good, since nobody knows what the disk has then.
+ * Nothing is acknowledged any more, and no removal: what was committed can still be read.
+ *
+ * <p> Any thread; only {@link #open} and {@link #close} block. Stages complete on the log's own
+ * threads, which must not be blocked. Lock order: this, then nothing.
+ */
+public final class WriteLog implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(WriteLog.class);
+
+    private final BlockFile file;
+    private final LogLayout layout;
+    private final LogJournal journal;
+    private final ChunkWorkers workers;
+    private final FreeSpace free; // guarded by this
+    private final NavigableMap<Long, LogEntry> entries; // guarded by this
+    private final Thread thread;
+    private List<Commit> queue = new ArrayList<>(); // guarded by this
+    private long nextId; // guarded by this
+    private int entryBytes; // guarded by this
+    private int queuedBytes; // guarded by this
+    private boolean closed; // guarded by this
+    private @Nullable Throwable failure; // guarded by this
+
+    private record Commit(LogChange change, Consumer<List<LogEntry>> onSafe,
+            CompletableFuture<List<LogEntry>> done) {}
+
+    /** The state of a log, for metrics. */
+    public record Stats(long capacityBytes, long freeBytes, int entries, boolean failed) {}
+
+    private WriteLog(BlockFile ownedFile, LogHeader header) {
+        this.file = ownedFile;
+        this.layout = header.layout();
+        Found found = new JournalRecovery(file, layout, header.log()).read();
+        this.entries = found.entries();
+        this.nextId = found.lastId() + 1;
+        this.free = new FreeSpace(layout.dataAt(), layout.dataBytes());
+        for (LogEntry entry : entries.values()) {
+            entryBytes += entry.encodedBytes();
+            for (Extent extent : entry.bytes.extents()) {
+                if (!free.tryTake(extent)) {
+                    throw new LogDamagedException("two writes have one place");
+                }
+            }
+        }
+        this.journal = new LogJournal(file, layout, header.log(), found.epoch(), found.half());
+        try {
+            // Whatever was found becomes safe, at both places, before anybody relies on it.
+            journal.begin(entries.values());
+            this.workers = new ChunkWorkers(file, layout.chunkBytes());
+        } catch (RuntimeException | Error e) {
+            journal.close();
+            throw e;
+        }
+        this.thread = Thread.ofPlatform().daemon().name("railhead-write-log").unstarted(this::run);
+    }
+
+    /**
+     * Opens a log, or makes one in a new file, which is written whole. Blocks.
+     *
+     * @param bytes the size, a multiple of the block's size
+     * @throws DiskRefusedException if the file cannot be used as it is
+     */
+    public static WriteLog open(String path, long bytes) throws DiskRefusedException {
+        BlockFile file = BlockFiles.open(path, bytes);
+        try {
+            return open(file, LogLayout.of(bytes));
+        } catch (OsException | LogDamagedException | IllegalArgumentException e) {
+            file.close();
+            throw BlockFiles.refused(path, e);
+        } catch (RuntimeException | Error e) {
+            file.close();
+            throw e;
+        }
+    }
+
+    /** Returns the size of the smallest log. */
+    public static long leastBytes() {
+        return LogLayout.LEAST_BYTES;
+    }
+
+    /** Opens a log in a file that is closed with it. */
+    static WriteLog open(BlockFile ownedFile, LogLayout layout) {
+        LogHeader header = LogHeader.read(ownedFile);
+        if (header == null) {
+            header = new LogHeader(new SecureRandom().nextLong(), layout);
+            header.create(ownedFile);
+        } else if (!header.layout().equals(layout)) {
+            throw new IllegalArgumentException("it was made with a size of "
+                    + header.layout().fileBytes() + " bytes; a log keeps its size");
+        }
+        WriteLog log = new WriteLog(ownedFile, header);
+        log.thread.start();
+        return log;
+    }
+
+    /** Returns all entries in the order of their commits. */
+    public synchronized List<LogEntry> entries() {
+        return List.copyOf(entries.values());
+    }
+
+    public synchronized Stats stats() {
+        return new Stats(layout.dataBytes(), free.freeBytes(), entries.size(), failure != null);
+    }
+
+    /**
+     * Reserves room for the bytes of one write.
+     *
+     * @param spareBytes the room that must be left afterwards
+     * @return null if there is no room, too many writes arrive at once, or the log has failed
+     */
+    public @Nullable LogUpload tryBegin(long lengthBytes, long spareBytes) {
+        List<Extent> extents;
+        synchronized (this) {
+            long bytes = LogLayout.wholeBlocks(lengthBytes);
+            boolean isOpen = failure == null && !closed
+                    && entryBytes < journal.mostEntryBytes()
+                    && free.freeBytes() - bytes >= spareBytes;
+            extents = isOpen ? free.tryTake(bytes) : null;
+        }
+        if (extents == null) {
+            return null;
+        }
+        LogUpload upload = workers.tryUpload(this, lengthBytes, extents);
+        if (upload == null) {
+            release(extents);
+        }
+        return upload;
+    }
+
+    /** An entry to be: its bytes, and what its owner needs to know of it. */
+    public static final class Draft {
+        private final @Nullable LogUpload finished;
+        private final byte[] description;
+
+        /** @param finished null for no bytes */
+        public Draft(@Nullable LogUpload finished, byte[] description) {
+            this.finished = finished;
+            this.description = description.clone();
+        }
+    }
+
+    /**
+     * Adds and removes entries, all or none. On the stage's completion a power cut does not undo
+     * that. After a failure with {@link LogUnusableException} a restart may show it done.
+     *
+     * @param drafts uploads that have been finished, and belong to the log from now on
+     * @param removed entries that are there; their room is free again once their readers are gone
+     * @param onSafe called with the new entries before the stage completes, one commit at a time in
+     *            their order; must not throw
+     */
+    public CompletionStage<List<LogEntry>> commit(List<Draft> drafts, List<LogEntry> removed,
+            Consumer<List<LogEntry>> onSafe) {
+        Commit commit;
+        synchronized (this) {
+            List<LogEntry> added = new ArrayList<>();
+            for (Draft draft : drafts) {
+                LogUpload upload = draft.finished;
+                added.add(new LogEntry(nextId++, draft.description,
+                        upload == null ? StoredBytes.NONE : upload.moveBytes()));
+            }
+            commit = new Commit(
+                    new LogChange(added, removed.stream().map(LogEntry::id).toList()), onSafe,
+                    new CompletableFuture<>());
+            int bytes = commit.change.encodedBytes();
+            boolean isFull = !added.isEmpty()
+                    && (entryBytes + queuedBytes + bytes > journal.mostEntryBytes()
+                            || bytes > journal.mostChangeBytes());
+            Throwable cause = failure;
+            if (closed || cause != null || isFull) {
+                if (cause == null) {
+                    added.forEach(entry -> release(entry.bytes.extents()));
+                }
+                return CompletableFuture.failedStage(new LogUnusableException(
+                        isFull ? "the journal is full" : "the log has failed or is closed",
+                        cause));
+            }
+            queuedBytes += bytes;
+            queue.add(commit);
+            notifyAll();
+        }
+        return commit.done;
+    }
+
+    /** Adds and removes entries, as the other method does. */
+    public CompletionStage<List<LogEntry>> commit(List<Draft> drafts, List<LogEntry> removed) {
+        return commit(drafts, removed, _ -> {});
+    }
+
+    /** Opens an entry for reading; null if it has been removed. The reader must be closed. */
+    public @Nullable LogReader tryRead(LogEntry entry) {
+        synchronized (this) {
+            if (closed || entry.removed) {
+                return null;
+            }
+            entry.users++;
+        }
+        return new LogReader(this, workers, entry);
+    }
+
+    /** Ends one use of an entry; the last one frees its room. */
+    synchronized void release(LogEntry entry) {
+        entry.users--;
+        if (entry.users == 0) {
+            release(entry.bytes.extents());
+        }
+    }
+
+    synchronized void release(List<Extent> extents) {
+        extents.forEach(free::release);
+    }
+
+    int chunkBytes() {
+        return layout.chunkBytes();
+    }
+
+    /** Refuses everything from now on. */
+    void fail(Throwable cause) {
+        List<Commit> lost;
+        synchronized (this) {
+            if (failure == null) {
+                failure = cause;
+                LOG.error("the write-back log has failed: nothing is acknowledged at disk any more,"
+                        + " and what waits in it stays there until a restart", cause);
+            }
+            lost = queue;
+            queue = new ArrayList<>();
+            notifyAll();
+        }
+        lost.forEach(commit -> commit.done.completeExceptionally(
+                new LogUnusableException("the log has failed", cause)));
+    }
+
+    private void run() {
+        List<Commit> batch = next();
+        while (!batch.isEmpty()) {
+            try {
+                write(batch);
+            } catch (RuntimeException | Error e) {
+                fail(e);
+                Throwable cause = e;
+                batch.forEach(commit -> commit.done.completeExceptionally(
+                        new LogUnusableException("the log has failed", cause)));
+                return;
+            }
+            for (Commit commit : batch) {
+                commit.onSafe.accept(commit.change.added());
+                commit.done.complete(commit.change.added());
+            }
+            batch = next();
+        }
+    }
+
+    /** Waits for commits; returns none once the log is closed or has failed. */
+    private synchronized List<Commit> next() {
+        while (queue.isEmpty() && !closed && failure == null) {
+            try {
+                wait();
+            } catch (InterruptedException e) {
+                // Nobody interrupts this thread; closing wakes it.
+                Thread.currentThread().interrupt();
+                return List.of();
+            }
+        }
+        if (failure != null) {
+            return List.of();
+        }
+        List<Commit> batch = new ArrayList<>();
+        int bytes = 0;
+        for (Commit commit : queue) {
+            bytes += commit.change.encodedBytes();
+            if (!batch.isEmpty() && bytes > journal.mostChangeBytes()) {
+                break;
+            }
+            batch.add(commit);
+        }
+        queue = new ArrayList<>(queue.subList(batch.size(), queue.size()));
+        return batch;
+    }
+
+    private void write(List<Commit> batch) {
+        // The bytes first: a commit that a power cut leaves must never lead to other bytes.
+        if (batch.stream().anyMatch(commit -> commit.change.hasBytes())) {
+            file.sync();
+        }
+        journal.append(batch.stream().map(Commit::change).toList(), this::entries);
+        synchronized (this) {
+            batch.forEach(commit -> apply(commit.change));
+        }
+    }
+
+    private void apply(LogChange change) {
+        queuedBytes -= change.encodedBytes();
+        for (LogEntry entry : change.added()) {
+            entries.put(entry.id(), entry);
+            entryBytes += entry.encodedBytes();
+        }
+        for (long id : change.removed()) {
+            LogEntry entry = entries.remove(id);
+            if (entry != null) {
+                entryBytes -= entry.encodedBytes();
+                entry.removed = true;
+                release(entry);
+            }
+        }
+    }
+
+    /** Writes what is committed, then ends all threads and closes the file. */
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            notifyAll();
+        }
+        boolean ended = false;
+        try {
+            ended = thread.join(Duration.ofSeconds(10));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        workers.close();
+        if (ended) {
+            // A hanging disk keeps its thread, and the memory that the thread writes from.
+            journal.close();
+        }
+        file.close();
+    }
+}

@@ -1,0 +1,82 @@
+package io.railhead.cache.writeback;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Power cuts before each write and each flush of a log in use. Some of what was not flushed is
+ * kept, sector by sector.
+ */
+final class PowerCutTest {
+    private static final int OPERATIONS = 120;
+
+    private final PowerCutDisk disk = new PowerCutDisk(LogRig.FILE);
+    private final Set<String> issued = ConcurrentHashMap.newKeySet();
+    private final Set<String> acknowledged = ConcurrentHashMap.newKeySet();
+    private final Set<String> removing = ConcurrentHashMap.newKeySet();
+    private final Set<String> removed = ConcurrentHashMap.newKeySet();
+    private int cuts;
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4})
+    void whatWasAcknowledgedIsWholeAndNothingElseAppears(long seed) {
+        Random random = new Random(seed);
+        Random ofCuts = new Random(seed + 1000);
+        try (WriteLog log = LogRig.open(disk)) {
+            disk.before = () -> cutNow(ofCuts, seed);
+            Map<String, LogEntry> held = new HashMap<>();
+            for (int i = 0; i < OPERATIONS; i++) {
+                if (held.size() > 4 && random.nextBoolean()) {
+                    remove(log, held, random);
+                } else {
+                    put(log, held, "w" + seed + "-" + i, random.nextInt(30_000));
+                }
+            }
+        }
+        assertThat(cuts).isGreaterThan(OPERATIONS);
+    }
+
+    private void put(WriteLog log, Map<String, LogEntry> held, String name, int length) {
+        String described = name + ":" + length;
+        issued.add(described);
+        var commit = LogRig.put(log, name, length)
+                .thenApply(entries -> {
+                    acknowledged.add(described);
+                    return entries;
+                });
+        held.put(described, LogRig.await(commit).getFirst());
+    }
+
+    private void remove(WriteLog log, Map<String, LogEntry> held, Random random) {
+        List<String> names = new ArrayList<>(held.keySet());
+        String name = names.get(random.nextInt(names.size()));
+        removing.add(name);
+        LogRig.await(log.commit(List.of(), List.of(held.remove(name)))
+                .thenAccept(_ -> removed.add(name)));
+    }
+
+    /** Recovers from a cut at this moment. */
+    private synchronized void cutNow(Random random, long seed) {
+        cuts++;
+        Set<String> mustBe = Set.copyOf(acknowledged);
+        Set<String> mustNotBe = Set.copyOf(removed);
+        try (WriteLog recovered = LogRig.open(disk.cut(random))) {
+            List<String> names = recovered.entries().stream().map(LogRig::name).toList();
+            assertThat(names).as("seed %s, cut %s: the acknowledged", seed, cuts)
+                    .containsAll(mustBe.stream().filter(name -> !removing.contains(name)).toList());
+            assertThat(names).as("seed %s, cut %s: the removed", seed, cuts)
+                    .noneMatch(mustNotBe::contains);
+            assertThat(issued).as("seed %s, cut %s: the known", seed, cuts).containsAll(names);
+            recovered.entries().forEach(entry -> LogRig.requireWhole(recovered, entry));
+        }
+    }
+}

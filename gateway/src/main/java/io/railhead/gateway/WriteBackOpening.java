@@ -1,0 +1,65 @@
+package io.railhead.gateway;
+
+import io.railhead.cache.Writes;
+import io.railhead.cache.disk.DiskRefusedException;
+import io.railhead.cache.writeback.WriteLog;
+import io.railhead.gateway.config.GatewayConfig;
+import io.railhead.gateway.config.Rule;
+import io.railhead.gateway.identity.CredentialStore;
+import io.railhead.gateway.object.writeback.WriteBack;
+import java.time.InstantSource;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Opens the log of acknowledged writes, and takes up what it holds. Blocks. */
+final class WriteBackOpening {
+    private static final Logger LOG = LoggerFactory.getLogger(WriteBackOpening.class);
+
+    private WriteBackOpening() {}
+
+    /**
+     * Returns null if no log is configured; throws {@link IllegalArgumentException} with one line if
+     * it cannot be used.
+     */
+    static @Nullable WriteBack open(GatewayConfig config, Writes writes,
+            CredentialStore credentials, LongSupplier nanoClock) {
+        GatewayConfig.WriteBack settings = config.writeBack();
+        if (settings == null) {
+            return null;
+        }
+        requireCredential(config, credentials);
+        WriteBack opened = new WriteBack(log(settings), writes, settings.patience(),
+                InstantSource.system(), nanoClock, credentials::findPrincipal);
+        for (String store : opened.stores()) {
+            if (!config.backends().containsKey(store)) {
+                opened.close();
+                throw new IllegalArgumentException("write_back.path: writes for the store " + store
+                        + " are not written yet, and backends does not name it");
+            }
+        }
+        LOG.info("write-back log {}: {} writes to be written", settings.path(),
+                opened.stats().pending());
+        return opened;
+    }
+
+    private static WriteLog log(GatewayConfig.WriteBack settings) {
+        try {
+            return WriteLog.open(settings.path(), settings.size().bytes());
+        } catch (DiskRefusedException e) {
+            throw new IllegalArgumentException("write_back.path: " + e.getMessage(), e);
+        }
+    }
+
+    /** A client's own key may end before its writes are written. */
+    private static void requireCredential(GatewayConfig config, CredentialStore credentials) {
+        boolean atDisk = config.rules().all().stream().anyMatch(Rule::acknowledgesAtDisk);
+        if (atDisk && credentials.principals()
+                .stream()
+                .allMatch(principal -> principal.backend() == null)) {
+            throw new IllegalArgumentException("acknowledge: disk needs a principal with a backend"
+                    + " credential in gateway.credentials, by which its writes are written later");
+        }
+    }
+}

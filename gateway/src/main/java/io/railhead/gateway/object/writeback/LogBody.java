@@ -1,0 +1,162 @@
+package io.railhead.gateway.object.writeback;
+
+import io.railhead.backend.BackendException;
+import io.railhead.backend.Body;
+import io.railhead.cache.writeback.LogReader;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscriber;
+import org.reactivestreams.Subscription;
+
+/**
+ * Bytes {@code [from, to)} of a pending object, out of the log. Its subscriber is called on the
+ * log's threads, one call at a time.
+ *
+ * @param ownedPieces readers of the object's entries in order, closed at the body's end
+ * @param onFailure learns why bytes could not be read
+ */
+record LogBody(List<LogReader> ownedPieces, long from, long to,
+        Consumer<Throwable> onFailure) implements Body {
+    private static final int MOST_AT_ONCE = 64 << 10;
+
+    @Override
+    public void subscribe(Subscriber<? super ByteBuffer> subscriber) {
+        subscriber.onSubscribe(new Reading(this, subscriber));
+    }
+
+    static void close(List<LogReader> pieces) {
+        pieces.forEach(LogReader::close);
+    }
+
+    private static final class Reading implements Subscription {
+        private final LogBody body;
+        private final Subscriber<? super ByteBuffer> subscriber;
+        private long demand; // guarded by this
+        private boolean busy; // guarded by this
+        private boolean over; // guarded by this
+        private long at;
+        private @Nullable ByteBuffer chunk;
+
+        Reading(LogBody body, Subscriber<? super ByteBuffer> subscriber) {
+            this.body = body;
+            this.subscriber = subscriber;
+            this.at = body.from;
+        }
+
+        @Override
+        public void request(long n) {
+            synchronized (this) {
+                demand = demand + n < 0 ? Long.MAX_VALUE : demand + n;
+                if (busy || over) {
+                    return;
+                }
+                busy = true;
+            }
+            pump();
+        }
+
+        @Override
+        public void cancel() {
+            synchronized (this) {
+                if (over) {
+                    return;
+                }
+                over = true;
+                if (busy) {
+                    return;
+                }
+            }
+            close(body.ownedPieces);
+        }
+
+        /** Emits what was asked for; only while {@code busy}. */
+        private void pump() {
+            while (true) {
+                if (at == body.to) {
+                    end(null);
+                    return;
+                }
+                if (!mayGoOn()) {
+                    return;
+                }
+                ByteBuffer ready = chunk;
+                if (ready == null) {
+                    read();
+                    return;
+                }
+                int count = Math.min(MOST_AT_ONCE, ready.remaining());
+                ByteBuffer piece = ready.slice(ready.position(), count);
+                ready.position(ready.position() + count);
+                chunk = ready.hasRemaining() ? ready : null;
+                at += count;
+                subscriber.onNext(piece);
+            }
+        }
+
+        /** Takes one of the demand; ends being busy if there is none, or nobody listens. */
+        private boolean mayGoOn() {
+            boolean ended;
+            synchronized (this) {
+                ended = over;
+                if (!ended && demand > 0) {
+                    if (chunk != null) {
+                        demand--;
+                    }
+                    return true;
+                }
+                busy = false;
+            }
+            if (ended) {
+                close(body.ownedPieces);
+            }
+            return false;
+        }
+
+        private void read() {
+            long start = 0;
+            for (LogReader piece : body.ownedPieces) {
+                long length = piece.lengthBytes();
+                if (at < start + length) {
+                    piece.read(at - start, Math.min(body.to, start + length) - at)
+                            .whenComplete(this::arrived);
+                    return;
+                }
+                start += length;
+            }
+            end(new IllegalStateException("the object ends at " + start));
+        }
+
+        private void arrived(@Nullable ByteBuffer bytes, @Nullable Throwable failure) {
+            if (bytes == null) {
+                end(failure);
+            } else {
+                chunk = bytes;
+                pump();
+            }
+        }
+
+        private void end(@Nullable Throwable failure) {
+            boolean told;
+            synchronized (this) {
+                told = over;
+                over = true;
+                busy = false;
+            }
+            close(body.ownedPieces);
+            if (failure != null) {
+                body.onFailure.accept(failure);
+            }
+            if (told) {
+                return;
+            }
+            if (failure == null) {
+                subscriber.onComplete();
+            } else {
+                subscriber.onError(new BackendException(BackendException.Reason.BROKEN,
+                        "the write-back log cannot be read", failure));
+            }
+        }
+    }
+}

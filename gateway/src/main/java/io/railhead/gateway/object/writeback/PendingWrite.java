@@ -1,0 +1,129 @@
+package io.railhead.gateway.object.writeback;
+
+import io.railhead.cache.ObjectId;
+import io.railhead.cache.ObjectMetadata;
+import io.railhead.cache.ObjectVersion;
+import io.railhead.cache.WriteOutcome;
+import io.railhead.cache.Writes;
+import io.railhead.cache.writeback.LogEntry;
+import io.railhead.cache.writeback.LogReader;
+import io.railhead.cache.writeback.WriteLog;
+import io.railhead.gateway.fill.ObjectHeaders;
+import io.railhead.gateway.http.HttpDate;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An acknowledged object that the store does not have yet. Any thread.
+ *
+ * <p> While it is pending its write is open for the cache: every read of the key asks the backend,
+ * so that no mode of freshness serves what was there before.
+ */
+final class PendingWrite {
+    private final LogRecord.Write write;
+    private final LogEntry entry;
+    private final List<LogEntry> pieces;
+    private final Writes.Write open;
+    private final CompletableFuture<@Nullable Void> written = new CompletableFuture<>();
+    private volatile String problem = "";
+
+    /** @param pieces the entries that hold the bytes, in order */
+    PendingWrite(LogRecord.Write write, LogEntry entry, List<LogEntry> pieces, Writes writes) {
+        this.write = write;
+        this.entry = entry;
+        this.pieces = List.copyOf(pieces);
+        this.open = writes.begin(id());
+    }
+
+    private ObjectId id() {
+        PendingName name = name();
+        return new ObjectId(name.backend(), write.head().namespace(), name.bucket(), name.key(),
+                null);
+    }
+
+    long sequence() {
+        return entry.id();
+    }
+
+    LogRecord.Write write() {
+        return write;
+    }
+
+    PendingName name() {
+        return write.head().name();
+    }
+
+    List<LogEntry> pieces() {
+        return pieces;
+    }
+
+    long sizeBytes() {
+        return pieces.stream().mapToLong(LogEntry::lengthBytes).sum();
+    }
+
+    /** Returns every entry that goes when the store has the object. */
+    List<LogEntry> entries() {
+        List<LogEntry> all = new ArrayList<>(write.parts().isEmpty() ? List.of() : pieces);
+        all.add(entry);
+        return all;
+    }
+
+    boolean isOf(String principal) {
+        return write.head().principal().equals(principal);
+    }
+
+    /** Returns the reason why the store has refused it for now; "" for none. */
+    String problem() {
+        return problem;
+    }
+
+    void problem(String reason) {
+        problem = reason;
+    }
+
+    /** Returns the stage that completes when it is no longer pending. */
+    CompletionStage<@Nullable Void> written() {
+        return written;
+    }
+
+    /** Ends being pending, once the log has forgotten it for good. */
+    void end() {
+        open.end(WriteOutcome.DONE);
+        written.complete(null);
+    }
+
+    /** Returns what a HEAD says. */
+    ObjectMetadata metadata() {
+        Map<String, String> headers = new TreeMap<>(write.head().headers());
+        headers.putIfAbsent("content-type", "binary/octet-stream");
+        headers.put("etag", write.etag());
+        headers.put("last-modified", HttpDate.text(Instant.ofEpochMilli(write.atMillis())));
+        if (headers.keySet().stream().anyMatch(PutHeaders::isSum)) {
+            headers.put("x-amz-checksum-type", "FULL_OBJECT");
+        }
+        return ObjectHeaders.cacheOnly(
+                new ObjectVersion(id(), write.etag(), "", sizeBytes()), headers,
+                new ObjectHeaders.Moment(0, 0));
+    }
+
+    /** Opens all bytes for reading; null if it is no longer pending. */
+    @Nullable
+    List<LogReader> tryRead(WriteLog log) {
+        List<LogReader> readers = new ArrayList<>();
+        for (LogEntry piece : pieces) {
+            LogReader reader = log.tryRead(piece);
+            if (reader == null) {
+                LogBody.close(readers);
+                return null;
+            }
+            readers.add(reader);
+        }
+        return readers;
+    }
+}

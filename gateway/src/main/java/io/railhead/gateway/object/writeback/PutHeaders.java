@@ -1,0 +1,59 @@
+package io.railhead.gateway.object.writeback;
+
+import io.railhead.backend.Headers;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides which headers of an upload mean the same later as now. Whatever is not known to do so is
+ * left to the store.
+ */
+final class PutHeaders {
+    static final String ACKNOWLEDGED = "x-railhead-acknowledged";
+    private static final String META = "x-amz-meta-";
+    private static final String CHECKSUM = "x-amz-checksum-";
+    /** S3's bound of all metadata of a user. */
+    private static final int MOST_META_BYTES = 2048;
+    private static final Set<String> KEPT = Set.of("content-type", "cache-control",
+            "content-disposition", "content-encoding", "content-language", "expires");
+    /** Headers that change nothing of the object. */
+    private static final Set<String> OF_THE_REQUEST = Set.of("x-amz-sdk-checksum-algorithm",
+            "x-amz-user-agent", "x-amz-content-sha256", "x-amz-date", "x-amz-trailer",
+            "x-amz-decoded-content-length", "x-amzn-trace-id", "x-request-id");
+    private static final Set<String> NO_SUMS = Set.of(CHECKSUM + "algorithm", CHECKSUM + "mode",
+            CHECKSUM + "type");
+
+    private PutHeaders() {}
+
+    static boolean isSum(String lower) {
+        return lower.startsWith(CHECKSUM) && !NO_SUMS.contains(lower);
+    }
+
+    /** Returns the headers to keep; null if the store must judge the request itself. */
+    static @Nullable Map<String, String> tryKeep(Headers headers) {
+        Map<String, String> kept = new TreeMap<>();
+        int[] meta = {0};
+        boolean[] isKnown = {true};
+        headers.forEach((name, value) -> {
+            String lower = name.toLowerCase(Locale.ROOT);
+            if (lower.startsWith(META) || KEPT.contains(lower) || isSum(lower)) {
+                isKnown[0] &= kept.put(lower, value) == null;
+                meta[0] += lower.startsWith(META)
+                        ? lower.length() - META.length() + value.length()
+                        : 0;
+            } else if (isJudgedByTheStore(lower)) {
+                isKnown[0] = false;
+            }
+        });
+        return isKnown[0] && meta[0] <= MOST_META_BYTES ? kept : null;
+    }
+
+    /** Conditions, encryption, rights, tags, locks, and every header that some store invented. */
+    private static boolean isJudgedByTheStore(String lower) {
+        return lower.startsWith("if-") || lower.startsWith("x-")
+                && !OF_THE_REQUEST.contains(lower) && !lower.startsWith("x-forwarded-");
+    }
+}

@@ -1,0 +1,333 @@
+package io.railhead.gateway.object.writeback;
+
+import io.railhead.backend.Backend;
+import io.railhead.backend.Caller;
+import io.railhead.cache.Writes;
+import io.railhead.cache.writeback.LogEntry;
+import io.railhead.cache.writeback.LogUnusableException;
+import io.railhead.cache.writeback.LogUpload;
+import io.railhead.cache.writeback.WriteLog;
+import io.railhead.gateway.config.Rule;
+import io.railhead.gateway.identity.Principal;
+import io.railhead.gateway.request.WriteBackStores;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Refusal;
+import io.railhead.gateway.s3.sigv4.Authentication;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The objects that were acknowledged at the gateway's disk, until the store has them. A write is
+ * acknowledged once the log has flushed it. Each bucket's writes reach the store in the order of
+ * their acknowledgements, with retries for ever. A write stays pending until the log has flushed
+ * its end, so that a restart never writes an old object over a newer one.
+ *
+ * <p> Any thread; only {@link #close} blocks.
+ */
+public final class WriteBack implements AutoCloseable, WriteBackStores {
+    private final WriteLog log;
+    private final Writes writes;
+    private final InstantSource clock;
+    private final Duration patience;
+    private final StoreProbe probe;
+    private final Function<String, @Nullable Principal> principals;
+    private final Counts counts = new Counts();
+    private final ConcurrentMap<PendingName.Bucket, BucketQueue> queues = new ConcurrentHashMap<>();
+    /** The newest pending write of each key. */
+    private final ConcurrentMap<PendingName.Identity, PendingWrite> newest =
+            new ConcurrentHashMap<>();
+    private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
+            Thread.ofPlatform().daemon().name("railhead-write-back").factory());
+    private final List<PendingWrite> recovered;
+    private volatile @Nullable StoreWriter writer;
+
+    /**
+     * One write that the store does not have yet, for an administrator.
+     *
+     * @param since when it was acknowledged
+     * @param problem the reason why the store has refused it; "" for none
+     */
+    public record Pending(String backend, String bucket, String key, String principal, long bytes,
+            Instant since, String problem) {}
+
+    /** Counters since the start. */
+    private static final class Counts {
+        private final LongAdder atDisk = new LongAdder();
+        private final LongAdder atStore = new LongAdder();
+        private final LongAdder writtenBytes = new LongAdder();
+        private final LongAdder failedTries = new LongAdder();
+        private final LongAdder waitedTooLong = new LongAdder();
+    }
+
+    /**
+     * The state now, for metrics.
+     *
+     * @param oldestSeconds the age of the oldest pending write; 0 for none
+     * @param stuck those that the store has refused
+     */
+    public record Stats(int pending, long pendingBytes, double oldestSeconds, int stuck,
+            long atDisk, long atStore, long writtenBytes, long failedTries, long waitedTooLong,
+            WriteLog.Stats log) {}
+
+    /**
+     * Takes up the writes that the log holds; none is sent before {@link #start}.
+     *
+     * @param patience how long a request waits for writes that are pending
+     * @param principals finds a principal of the file of credentials by its name
+     */
+    public WriteBack(WriteLog ownedLog, Writes writes, Duration patience, InstantSource clock,
+            LongSupplier nanoClock, Function<String, @Nullable Principal> principals) {
+        this.log = ownedLog;
+        this.writes = writes;
+        this.clock = clock;
+        this.patience = patience;
+        this.principals = principals;
+        this.probe = new StoreProbe(nanoClock);
+        this.recovered = recover();
+    }
+
+    private List<PendingWrite> recover() {
+        Map<Long, LogEntry> entries = new HashMap<>();
+        List<PendingWrite> found = new ArrayList<>();
+        for (LogEntry entry : log.entries()) {
+            entries.put(entry.id(), entry);
+            if (LogRecord.decode(entry.description()) instanceof LogRecord.Write write) {
+                found.add(pending(write, entry, entries));
+            }
+        }
+        found.sort(Comparator.comparingLong(PendingWrite::sequence));
+        found.forEach(write -> newest.put(write.name().identity(), write));
+        return found;
+    }
+
+    private PendingWrite pending(LogRecord.Write write, LogEntry entry,
+            Map<Long, LogEntry> entries) {
+        List<LogEntry> pieces = write.parts().isEmpty()
+                ? List.of(entry)
+                : write.parts().stream().map(entries::get).toList();
+        return new PendingWrite(write, entry, pieces, writes);
+    }
+
+    /**
+     * Starts to write to the stores.
+     *
+     * @param stores finds a store by its name, without this class around it
+     */
+    public void start(Function<String, @Nullable Backend> stores) {
+        writer = new StoreWriter(log, stores, this::callerOf);
+        recovered.forEach(this::enqueue);
+    }
+
+    /** Returns the names of the stores that pending writes are for. */
+    public Set<String> stores() {
+        return pending().stream()
+                .map(write -> write.name().backend())
+                .collect(Collectors.toUnmodifiableSet());
+    }
+
+    List<PendingWrite> pending() {
+        return writer == null
+                ? recovered
+                : queues.values().stream().flatMap(queue -> queue.all().stream()).toList();
+    }
+
+    /** Returns pending writes, the oldest first. */
+    public List<Pending> list(int most) {
+        return pending().stream()
+                .sorted(Comparator.comparingLong(PendingWrite::sequence))
+                .limit(most)
+                .map(write -> new Pending(write.name().backend(), write.name().bucket(),
+                        write.name().key(), write.write().head().principal(), write.sizeBytes(),
+                        Instant.ofEpochMilli(write.write().atMillis()), write.problem()))
+                .toList();
+    }
+
+    /** Tries the oldest write of each bucket now, without waiting for its pause. */
+    public void retry() {
+        queues.values().forEach(BucketQueue::retry);
+    }
+
+    public Stats stats() {
+        List<PendingWrite> all = pending();
+        long oldest = all.stream()
+                .mapToLong(write -> write.write().atMillis())
+                .min()
+                .orElse(clock.millis());
+        return new Stats(all.size(), all.stream().mapToLong(PendingWrite::sizeBytes).sum(),
+                Math.max(0, clock.millis() - oldest) / 1000.0,
+                (int) all.stream().filter(write -> !write.problem().isEmpty()).count(),
+                counts.atDisk.sum(), counts.atStore.sum(), counts.writtenBytes.sum(),
+                counts.failedTries.sum(), counts.waitedTooLong.sum(), log.stats());
+    }
+
+    @Override
+    public Backend over(Backend store, Authentication authentication, String namespace,
+            Rule rule) {
+        String principal = authentication.principalName();
+        boolean isKept = authentication instanceof Authentication.Known known
+                && known.key().session() == null && known.key().sessionToken() == null
+                && callerOf(principal) != null;
+        return new WriteBackBackend(this, store,
+                new WriteBackBackend.Writer(principal, namespace, isKept), rule);
+    }
+
+    /** Returns the identity at the store that outlives a client's key; null for none. */
+    private @Nullable Caller callerOf(String principal) {
+        Principal found = principals.apply(principal);
+        return found == null || found.backend() == null ? null : found.backend().caller();
+    }
+
+    WriteLog log() {
+        return log;
+    }
+
+    /** Returns the newest pending write of a key; null for none. */
+    @Nullable
+    PendingWrite find(PendingName name) {
+        return newest.isEmpty() ? null : newest.get(name.identity());
+    }
+
+    boolean hasPending(PendingName.Bucket bucket) {
+        BucketQueue queue = queues.get(bucket);
+        return queue != null && queue.last() != null;
+    }
+
+    /** Returns whether a write to the bucket may be acknowledged before the store has it. */
+    CompletionStage<Boolean> mayAcknowledge(Backend store, PendingName.Bucket bucket,
+            String principal, Caller caller) {
+        BucketQueue queue = queues.get(bucket);
+        return queue != null && queue.isStuck()
+                ? CompletableFuture.completedStage(false)
+                : probe.isSimple(store, bucket, principal, caller);
+    }
+
+    /** Returns null if the log has no room. */
+    @Nullable
+    LogUpload tryBegin(long lengthBytes) {
+        return log.tryBegin(lengthBytes, 0);
+    }
+
+    /**
+     * Makes an object safe. The stage completes when it may be acknowledged.
+     *
+     * @param finished its bytes, which the log takes; the caller closes the upload
+     */
+    CompletionStage<?> acknowledge(LogRecord.Head head, String etag, LogUpload finished) {
+        LogRecord.Write write = new LogRecord.Write(head, etag, clock.millis(), List.of());
+        return log.commit(List.of(new WriteLog.Draft(finished, write.encoded())), List.of(),
+                added -> {
+                    LogEntry entry = added.getFirst();
+                    enqueue(new PendingWrite(write, entry, List.of(entry), writes));
+                    counts.atDisk.increment();
+                });
+    }
+
+    void acknowledgedAtStore() {
+        counts.atStore.increment();
+    }
+
+    private void enqueue(PendingWrite write) {
+        newest.put(write.name().identity(), write);
+        queues.computeIfAbsent(write.name().inBucket(), _ -> new BucketQueue(new Sending()))
+                .add(write);
+    }
+
+    /** Completes when the store has all of a bucket's writes up to now; fails after a time. */
+    CompletionStage<@Nullable Void> settled(PendingName.Bucket bucket) {
+        BucketQueue queue = queues.get(bucket);
+        PendingWrite last = queue == null ? null : queue.last();
+        return last == null ? CompletableFuture.completedStage(null) : settled(last);
+    }
+
+    /** Completes when the store has the write, and what was acknowledged before it. */
+    CompletionStage<@Nullable Void> settled(PendingWrite last) {
+        CompletableFuture<@Nullable Void> waiting = last.written().toCompletableFuture().copy();
+        return waiting.orTimeout(patience.toMillis(), TimeUnit.MILLISECONDS)
+                .exceptionallyCompose(_ -> {
+                    counts.waitedTooLong.increment();
+                    return CompletableFuture.failedStage(new S3Refusal(S3Error.SERVICE_UNAVAILABLE,
+                            "Objects of this bucket were acknowledged at the gateway's disk, and"
+                                    + " the store does not have them yet: try again later."));
+                });
+    }
+
+    /** Completes when the stores have everything that was acknowledged before. */
+    public CompletionStage<?> flush() {
+        return CompletableFuture.allOf(pending().stream()
+                .map(write -> write.written().toCompletableFuture())
+                .toArray(CompletableFuture[]::new));
+    }
+
+    /** Returns what a client is told of a failed write. */
+    static Throwable refusal(Throwable failure) {
+        Throwable cause = failure instanceof CompletionException && failure.getCause() != null
+                ? failure.getCause()
+                : failure;
+        return cause instanceof LogUnusableException
+                ? new S3Refusal(S3Error.SERVICE_UNAVAILABLE,
+                        "The gateway's write-back log cannot take the object now.")
+                : cause;
+    }
+
+    private final class Sending implements BucketQueue.Steps {
+        @Override
+        public CompletionStage<StoreWriter.Outcome> write(PendingWrite next) {
+            StoreWriter to = writer;
+            if (to == null) {
+                throw new IllegalStateException("not started");
+            }
+            return to.write(next).whenComplete((outcome, _) -> {
+                if (outcome instanceof StoreWriter.Outcome.Written) {
+                    counts.writtenBytes.add(next.sizeBytes());
+                } else {
+                    counts.failedTries.increment();
+                }
+            });
+        }
+
+        @Override
+        public CompletionStage<?> forget(PendingWrite written) {
+            return log.commit(List.of(), written.entries(),
+                    _ -> newest.remove(written.name().identity(), written));
+        }
+
+        @Override
+        public void later(Runnable step, Duration pause) {
+            try {
+                var _ = timer.schedule(step, pause.toMillis(), TimeUnit.MILLISECONDS);
+            } catch (RejectedExecutionException e) {
+                // Closed: the next start goes on.
+                return;
+            }
+        }
+    }
+
+    /** Stops writing to the stores; what is pending stays in the log. */
+    @Override
+    public void close() {
+        timer.shutdownNow();
+        queues.values().forEach(BucketQueue::close);
+        log.close();
+    }
+}

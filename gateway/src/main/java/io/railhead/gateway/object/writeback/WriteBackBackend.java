@@ -1,0 +1,226 @@
+package io.railhead.gateway.object.writeback;
+
+import io.railhead.backend.Backend;
+import io.railhead.backend.BackendRequest;
+import io.railhead.backend.BackendResponse;
+import io.railhead.backend.Body;
+import io.railhead.backend.FetchTurn;
+import io.railhead.backend.ForwardingBackend;
+import io.railhead.backend.PercentCodec;
+import io.railhead.cache.ObjectMetadata;
+import io.railhead.cache.writeback.LogReader;
+import io.railhead.cache.writeback.LogUpload;
+import io.railhead.gateway.config.Rule;
+import io.railhead.gateway.object.read.HeldRead;
+import io.railhead.gateway.request.KeyReadings;
+import io.railhead.gateway.s3.Query;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A store as one caller sees it, with what is acknowledged and not there yet. A plain upload under
+ * a rule with {@code acknowledge: disk} goes into the log. A pending object is read out of the log
+ * by its writer. Everything else that a pending write could change waits for it, and fails after a
+ * time: nothing is merged. Refusals fail the stage with {@code S3Refusal}.
+ *
+ * @param store what the log writes to later
+ */
+record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
+        Rule rule) implements ForwardingBackend {
+    /** S3's bound of one upload. */
+    private static final long LONGEST_PUT = 5L << 30;
+    private static final int LONGEST_KEY = 1024;
+    private static final String COPY_SOURCE = "x-amz-copy-source";
+
+    /**
+     * The caller.
+     *
+     * @param principal "" for nobody who is known
+     * @param isKept whether its identity at the store outlives the request
+     */
+    record Writer(String principal, String namespace, boolean isKept) {}
+
+    @Override
+    public CompletionStage<BackendResponse> fetch(BackendRequest request, FetchTurn turn) {
+        return served(request, () -> store.fetch(request, turn));
+    }
+
+    @Override
+    public CompletionStage<BackendResponse> send(BackendRequest request) {
+        return served(request, () -> store.send(request));
+    }
+
+    private CompletionStage<BackendResponse> served(BackendRequest request,
+            Supplier<CompletionStage<BackendResponse>> forward) {
+        String bucket = request.target().bucket();
+        if (bucket == null) {
+            return forward.get();
+        }
+        boolean reads = request.method().equals("GET") || request.method().equals("HEAD");
+        if (request.target().rawKey().isEmpty()) {
+            PendingName.Bucket whole = new PendingName.Bucket(name(), bucket);
+            return request.method().equals("HEAD") || saysNothingOfObjects(request)
+                    ? forward.get()
+                    : after(whole, request, () -> told(reads, forward.get()));
+        }
+        PendingName named = PendingName.of(name(), request);
+        if (reads) {
+            return read(request, named, forward);
+        }
+        if (isOfAnUpload(request)) {
+            return told(false, forward.get());
+        }
+        Map<String, String> kept = tryKeep(request, named);
+        return kept == null
+                ? after(named.inBucket(), request, () -> told(false, forward.get()))
+                : writeBack.mayAcknowledge(store, named.inBucket(), writer.principal,
+                        request.caller())
+                        .thenCompose(may -> may
+                                ? put(request, named, kept, forward)
+                                : after(named.inBucket(), request,
+                                        () -> told(false, forward.get())));
+    }
+
+    private static boolean saysNothingOfObjects(BackendRequest request) {
+        return request.method().equals("GET")
+                && Query.require(request.target().rawQuery()).has("location");
+    }
+
+    /** Returns whether a write changes no object before a multipart upload is completed. */
+    private static boolean isOfAnUpload(BackendRequest request) {
+        Query query = Query.require(request.target().rawQuery());
+        return switch (request.method()) {
+            case "POST" -> query.has("uploads");
+            case "PUT" -> query.hasValue("uploadId") && query.has("partNumber")
+                    && !request.headers().contains(COPY_SOURCE);
+            case "DELETE" -> query.hasValue("uploadId");
+            default -> false;
+        };
+    }
+
+    /** Notes at which level a write under this rule was acknowledged. */
+    private CompletionStage<BackendResponse> told(boolean reads,
+            CompletionStage<BackendResponse> answer) {
+        return reads || !rule.acknowledgesAtDisk()
+                ? answer
+                : answer.thenApply(stored -> {
+                    if (!stored.isSuccess()) {
+                        return stored;
+                    }
+                    writeBack.acknowledgedAtStore();
+                    return new BackendResponse(stored.status(), stored.headers()
+                            .toBuilder()
+                            .set(PutHeaders.ACKNOWLEDGED, "store")
+                            .build(), stored.body());
+                });
+    }
+
+    /** Waits for the bucket's pending writes, and for those of a copy's source. */
+    private CompletionStage<BackendResponse> after(PendingName.Bucket bucket,
+            BackendRequest request, Supplier<CompletionStage<BackendResponse>> next) {
+        PendingName.Bucket source = sourceOf(request);
+        boolean isSettled = !writeBack.hasPending(bucket)
+                && (source == null || !writeBack.hasPending(source));
+        if (isSettled) {
+            return next.get();
+        }
+        return writeBack.settled(bucket)
+                .thenCompose(_ -> source == null
+                        ? CompletableFuture.completedStage(null)
+                        : writeBack.settled(source))
+                .thenCompose(_ -> next.get());
+    }
+
+    private PendingName.@Nullable Bucket sourceOf(BackendRequest request) {
+        String source = request.headers().get(COPY_SOURCE);
+        if (source == null) {
+            return null;
+        }
+        String path = PercentCodec
+                .decodeName(source.startsWith("/") ? source.substring(1) : source);
+        int end = path.indexOf('/');
+        return new PendingName.Bucket(name(), end < 0 ? path : path.substring(0, end));
+    }
+
+    /** Returns the headers to keep of an upload that the log may take; null for all else. */
+    private @Nullable Map<String, String> tryKeep(BackendRequest request, PendingName named) {
+        long length = DiskPut.lengthBytes(request.payload());
+        boolean isPlain = rule.acknowledgesAtDisk() && writer.isKept
+                && request.method().equals("PUT") && length >= 0 && length <= LONGEST_PUT
+                && named.key().length() <= LONGEST_KEY && !KeyReadings.isAmbiguous(named.key())
+                && Query.require(request.target().rawQuery()).allNames("x-id"::equals);
+        return isPlain ? PutHeaders.tryKeep(request.headers()) : null;
+    }
+
+    private CompletionStage<BackendResponse> put(BackendRequest request, PendingName named,
+            Map<String, String> kept, Supplier<CompletionStage<BackendResponse>> forward) {
+        LogUpload upload = writeBack.tryBegin(DiskPut.lengthBytes(request.payload()));
+        if (upload == null) {
+            return after(named.inBucket(), request, () -> told(false, forward.get()));
+        }
+        LogRecord.Head head = new LogRecord.Head(writer.principal, writer.namespace, named, kept);
+        return new DiskPut(writeBack, head, request.payload(), upload).start();
+    }
+
+    private CompletionStage<BackendResponse> read(BackendRequest request, PendingName named,
+            Supplier<CompletionStage<BackendResponse>> forward) {
+        PendingWrite pending = writeBack.find(named);
+        if (pending == null) {
+            return forward.get();
+        }
+        if (!isPlainRead(request) || !pending.isOf(writer.principal)) {
+            return writeBack.settled(pending).thenCompose(_ -> forward.get());
+        }
+        List<LogReader> readers = pending.tryRead(writeBack.log());
+        if (readers == null) {
+            return forward.get();
+        }
+        Bytes bytes = new Bytes(readers);
+        try {
+            return CompletableFuture.completedStage(new HeldRead(bytes, request,
+                    Query.require(request.target().rawQuery())).of(pending.metadata()));
+        } catch (RuntimeException | Error e) {
+            return CompletableFuture.failedStage(e);
+        } finally {
+            bytes.closeUnused();
+        }
+    }
+
+    /** Returns whether a read asks for nothing that only the store can tell. */
+    private static boolean isPlainRead(BackendRequest request) {
+        return Query.require(request.target().rawQuery()).allNames("x-id"::equals)
+                && !request.headers().anyName(name -> {
+                    String lower = name.toLowerCase(Locale.ROOT);
+                    return lower.startsWith("x-amz-server-side-encryption")
+                            || lower.equals("x-amz-expected-bucket-owner")
+                            || lower.equals("origin");
+                });
+    }
+
+    /** The readers of one answer, which its body closes if it has one. */
+    private static final class Bytes implements HeldRead.Bytes {
+        private final List<LogReader> readers;
+        private boolean used;
+
+        Bytes(List<LogReader> ownedReaders) {
+            this.readers = ownedReaders;
+        }
+
+        @Override
+        public Body of(ObjectMetadata held, long from, long to) {
+            used = true;
+            return new LogBody(readers, from, to, _ -> {});
+        }
+
+        void closeUnused() {
+            if (!used) {
+                LogBody.close(readers);
+            }
+        }
+    }
+}
