@@ -20,8 +20,8 @@ final class WriteBackOpening {
     private WriteBackOpening() {}
 
     /**
-     * Returns null if no log is configured; throws {@link IllegalArgumentException} with one line if
-     * it cannot be used.
+     * Returns null if no log is configured; throws {@link IllegalArgumentException} with one line
+     * if it cannot be used.
      */
     static @Nullable WriteBack open(GatewayConfig config, Writes writes,
             CredentialStore credentials, LongSupplier nanoClock) {

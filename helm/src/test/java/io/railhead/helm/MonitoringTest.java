@@ -145,7 +145,8 @@ class MonitoringTest {
                 gateway: {listen: "127.0.0.1:0", health: "127.0.0.1:0", credentials: credentials.yaml}
                 backends: {store: {endpoints: ["http://127.0.0.1:9"]}}
                 rdma: {loopback: {socket: %s}}
-                """.formatted(folder.resolve("loopback.sock"));
+                """
+                .formatted(folder.resolve("loopback.sock"));
         String clustered = metrics(common + """
                 cache: {memory: 64MiB, disk: {paths: [%s], size: 130MiB}}
                 cluster: {listen: "%2$s:7800", members: ["%2$s:7800"]}

@@ -17,9 +17,9 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends requests in the current session with the gateway that owns the bytes that they read. If that session
- * ended and a repetition is safe, or there is none, the gateway that the client was given takes
- * them, in a fresh session if need be. Any thread.
+ * Sends requests in the current session with the gateway that owns the bytes that they read. If
+ * that session ended and a repetition is safe, or there is none, the gateway that the client was
+ * given takes them, in a fresh session if need be. Any thread.
  *
  * <p> A window belongs to its owner again when its request's future has completed. The exception is
  * a {@link MemoryHeldException}: then it stays the gateway's for good.

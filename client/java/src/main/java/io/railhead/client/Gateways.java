@@ -108,7 +108,7 @@ final class Gateways implements AutoCloseable {
         return switch (range) {
             case RequestRange.Between between -> between.first();
             case RequestRange.From from -> from.first();
-            case RequestRange.All _, RequestRange.Last _ -> 0;
+            case RequestRange.All _,RequestRange.Last _ -> 0;
         };
     }
 

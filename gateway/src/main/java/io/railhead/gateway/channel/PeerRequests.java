@@ -153,8 +153,9 @@ final class PeerRequests {
         CacheOnlyKeys keys = keys(route, bucket, requestSource);
         Request copy = request.toRequest();
         if (copy.operation() == RequestOperation.REMOVALS) {
-            removals.await(copy, keys, rights(new SessionCallers.Caller(caller, requestSource), bucket,
-                    copy.key()));
+            removals.await(copy, keys,
+                    rights(new SessionCallers.Caller(caller, requestSource), bucket,
+                            copy.key()));
             return;
         }
         if (ChannelKeys.isLong(copy)) {

@@ -19,7 +19,8 @@ final class ClusterLoader {
     }
 
     /** Returns null if the section is absent: this gateway is then a cache of its own. */
-    GatewayConfig.@Nullable Cluster load(Section root, GatewayConfig.Gateway gateway) throws ConfigException {
+    GatewayConfig.@Nullable Cluster load(Section root, GatewayConfig.Gateway gateway)
+            throws ConfigException {
         if (!root.has("cluster")) {
             return null;
         }
@@ -40,8 +41,9 @@ final class ClusterLoader {
             throw section.problem("fills", "is the port of cluster.listen, too; it needs its own");
         }
         if (cluster.endpoint() != null && cluster.fills() == null) {
-            throw section.problem("endpoint", "is of no use without cluster.fills: nothing is shared"
-                    + " out, so clients are sent nowhere");
+            throw section.problem("endpoint",
+                    "is of no use without cluster.fills: nothing is shared"
+                            + " out, so clients are sent nowhere");
         }
         if (gateway.sole()) {
             throw root.problem("gateway.sole", "cannot be true with cluster: several gateways"

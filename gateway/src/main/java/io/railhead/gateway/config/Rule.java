@@ -18,7 +18,8 @@ import java.time.Duration;
  */
 public record Rule(String backend, Freshness freshness, Duration rememberAuthorization,
         CacheMode cache, boolean rdma, ByteCount maxObject, boolean shared,
-        boolean staleIfError, boolean verifyFills, boolean policyDecides, boolean acknowledgesAtDisk,
+        boolean staleIfError, boolean verifyFills, boolean policyDecides,
+        boolean acknowledgesAtDisk,
         long promisedAtNanos) {
 
     /** A rule in force since the start, when nothing had been learnt yet. */

@@ -43,8 +43,7 @@ class ClientRoutingIT {
              "Statement": [{"Effect": "Allow", "Principal": "*", "Action": "s3:*",
                             "Resource": "*"}]}
             """;
-    private static final String MOVED =
-            "railhead_fabric_bytes_total{fabric=\"loopback\",direction=\"%s\",}";
+    private static final String MOVED = "railhead_fabric_bytes_total{fabric=\"loopback\",direction=\"%s\",}";
 
     private final ThreeGateways three = new ThreeGateways(CONFIG, ", policy: policy.json",
             Map.of("policy.json", POLICY));
@@ -68,8 +67,10 @@ class ClientRoutingIT {
     void close() {
         client.close();
         try {
-            three.gateways.stream().filter(each -> each != stopped).forEach(
-                    TestGateway::assertNoLease);
+            three.gateways.stream()
+                    .filter(each -> each != stopped)
+                    .forEach(
+                            TestGateway::assertNoLease);
         } finally {
             three.close();
         }

@@ -16,8 +16,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class WriteBackLoaderTest {
     private static final String GATEWAY = "gateway: {credentials: c.yaml, sole: true, policy: p}";
     private static final String STORE = "backends: {store: {endpoints: ['http://s3']}}";
-    private static final String RULE =
-            "rules: [{bucket: b, acknowledge: disk, copies: 1}]";
+    private static final String RULE = "rules: [{bucket: b, acknowledge: disk, copies: 1}]";
 
     @TempDir
     private Path folder;

@@ -93,7 +93,10 @@ class PreflightIT {
                 .status()).isEqualTo(404);
     }
 
-    /** Ceph's gateway would look for the bucket in nobody's tenant: 404. AWS S3 says what is missing. */
+    /**
+     * Ceph's gateway would look for the bucket in nobody's tenant: 404. AWS S3 says what is
+     * missing.
+     */
     @Test
     void ofAPresignedUrlWithoutItsHeadersIsTold() {
         URI url = client.presigned("GET", "/b/key", HOUR);

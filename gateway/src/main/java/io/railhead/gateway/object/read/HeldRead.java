@@ -18,7 +18,8 @@ import java.time.format.DateTimeParseException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A GET or HEAD of an object that the gateway holds in place of a store, with conditions and ranges.
+ * A GET or HEAD of an object that the gateway holds in place of a store, with conditions and
+ * ranges.
  */
 public record HeldRead(Bytes bytes, BackendRequest request, Query query) {
 

@@ -55,8 +55,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
     private final Counts counts = new Counts();
     private final ConcurrentMap<PendingName.Bucket, BucketQueue> queues = new ConcurrentHashMap<>();
     /** The newest pending write of each key. */
-    private final ConcurrentMap<PendingName.Identity, PendingWrite> newest =
-            new ConcurrentHashMap<>();
+    private final ConcurrentMap<PendingName.Identity, PendingWrite> newest = new ConcurrentHashMap<>();
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("railhead-write-back").factory());
     private final List<PendingWrite> recovered;

@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  * {@code SessionKey}. The peer connects and proves that it holds the key.
  *
  * <p> {@code POST /.railhead/sessions?renew=ID}, signed by newer credentials of the principal that
- * opened the session: the session lasts as long as these. The response is
- * <code>{"session": ID}</code>.
+ * opened the session: the session lasts as long as these. The response is <code>{"session":
+ * ID}</code>.
  */
 public final class SessionOpening implements InternalEndpoint {
     private final ClientSessions clientSessions;

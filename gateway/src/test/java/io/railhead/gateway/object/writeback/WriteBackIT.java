@@ -245,7 +245,8 @@ class WriteBackIT {
         int before = store.requests().size();
         status = 0;
         awaitWritten();
-        assertThat(store.requestsAfter(before).stream()
+        assertThat(store.requestsAfter(before)
+                .stream()
                 .filter(request -> request.startsWith("PUT"))
                 .map(request -> request.split(" ", -1)[1])
                 .distinct()).containsExactlyElementsOf(keys);
@@ -284,11 +285,11 @@ class WriteBackIT {
 
     @Test
     void whatTheStoreMustJudgeIsAcknowledgedByTheStore() {
-        List<String[]> judged = List.of(new String[] {"If-None-Match", "*"},
-                new String[] {"x-amz-server-side-encryption", "aws:kms"},
-                new String[] {"x-amz-object-lock-legal-hold", "ON"},
-                new String[] {"x-amz-tagging", "a=b"}, new String[] {"x-amz-acl", "private"},
-                new String[] {"x-amz-storage-class", "STANDARD_IA"});
+        List<String[]> judged = List.of(new String[]{"If-None-Match", "*"},
+                new String[]{"x-amz-server-side-encryption", "aws:kms"},
+                new String[]{"x-amz-object-lock-legal-hold", "ON"},
+                new String[]{"x-amz-tagging", "a=b"}, new String[]{"x-amz-acl", "private"},
+                new String[]{"x-amz-storage-class", "STANDARD_IA"});
         for (String[] header : judged) {
             HttpResponse<byte[]> stored = trainer.put("/ckpt/judged", OLD, header);
             assertThat(level(stored)).as(header[0]).isEqualTo("store");
