@@ -53,7 +53,7 @@ final class PutHeaders {
 
     /** Conditions, encryption, rights, tags, locks, and every header that some store invented. */
     private static boolean isJudgedByTheStore(String lower) {
-        return lower.startsWith("if-") || lower.startsWith("x-")
-                && !OF_THE_REQUEST.contains(lower) && !lower.startsWith("x-forwarded-");
+        return lower.startsWith("if-") || (lower.startsWith("x-")
+                && !OF_THE_REQUEST.contains(lower) && !lower.startsWith("x-forwarded-"));
     }
 }
