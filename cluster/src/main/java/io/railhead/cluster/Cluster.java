@@ -342,8 +342,8 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Returns where clients reach each member that owns something, by its name; empty if this
-     * gateway shares nothing out.
+     * Returns where clients reach each owner that is as this gateway in every fact, by its name;
+     * empty if this gateway shares nothing out.
      */
     public Map<String, String> endpoints() {
         return sharers.endpoints();

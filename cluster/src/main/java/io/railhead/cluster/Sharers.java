@@ -41,12 +41,6 @@ final class Sharers {
             }
             return true;
         }
-
-        /** Facts of some backend alone leave it an owner of the others. */
-        boolean agreesOnPlacement() {
-            return differing.stream()
-                    .allMatch(fact -> fact.startsWith(ClusterConfig.BACKEND_FACT));
-        }
     }
 
     Sharers(ClusterConfig config) {
@@ -93,15 +87,15 @@ final class Sharers {
     }
 
     /**
-     * Returns where clients reach each member that owns something, by its name; empty if this
-     * gateway shares nothing out.
+     * Returns where clients reach each owner, by its name; empty if this gateway shares nothing
+     * out. Clients know no backends: a member that differs in any fact is not among them.
      */
     Map<String, String> endpoints() {
         Map<String, String> found = new TreeMap<>();
         if (own != null) {
             for (Sharer each : all) {
                 String endpoint = each.endpoint();
-                if (endpoint != null && each.agreesOnPlacement()) {
+                if (endpoint != null && each.differing().isEmpty()) {
                     found.put(each.name(), endpoint);
                 }
             }

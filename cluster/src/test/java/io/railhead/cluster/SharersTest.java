@@ -78,8 +78,8 @@ class SharersTest {
         all(sharers);
         assertThat(sharers.endpoints()).isEmpty();
         sharers.serveAt("http://a:9000");
-        sharers.introduced(OF_B, B, "http://b:9000", List.of("backends.other"));
-        sharers.introduced(OF_C, C, "http://c:9000", List.of("cache.run"));
+        sharers.introduced(OF_B, B, "http://b:9000", List.of());
+        sharers.introduced(OF_C, C, "http://c:9000", List.of("backends.other"));
         assertThat(sharers.endpoints()).containsExactly(Map.entry("a", "http://a:9000"),
                 Map.entry("b", "http://b:9000"));
         sharers.saidFarewell(OF_B);

@@ -24,14 +24,16 @@ final class ChannelParts implements PartTransport {
     private final HttpParts http;
     private final Gateways gateways;
     private final ChannelRequests requests;
+    private final BlockChannel blocks;
     private final Windows windows;
     private final PathCounters pathCounters;
 
-    ChannelParts(HttpParts http, Gateways gateways, ChannelRequests requests, Windows windows,
+    ChannelParts(HttpParts http, Gateways gateways, ChannelRequests requests, BlockChannel blocks, Windows windows,
             PathCounters pathCounters) {
         this.http = http;
         this.gateways = gateways;
         this.requests = requests;
+        this.blocks = blocks;
         this.windows = windows;
         this.pathCounters = pathCounters;
     }
@@ -85,7 +87,7 @@ final class ChannelParts implements PartTransport {
 
     @Override
     public BlockChannel blocks() {
-        return requests;
+        return blocks;
     }
 
     @Override

@@ -31,16 +31,29 @@ final class ChannelRequests implements BlockChannel {
     private final Gateways gateways;
     private final Executor blocking;
     private final Duration timeout;
+    private final boolean home;
+
+    private ChannelRequests(Gateways gateways, boolean home, Executor blocking, Duration timeout) {
+        this.home = home;
+        this.gateways = gateways;
+        this.blocking = blocking;
+        this.timeout = timeout;
+    }
 
     /**
+     * Reads go to the owners of their bytes.
+     *
      * @param blocking runs calls that open sessions
      * @param timeout the longest wait for an answer; then the session is closed, since only its end
      *            shows that the windows are free
      */
-    ChannelRequests(Gateways gateways, Executor blocking, Duration timeout) {
-        this.gateways = gateways;
-        this.blocking = blocking;
-        this.timeout = timeout;
+    static ChannelRequests atOwners(Gateways gateways, Executor blocking, Duration timeout) {
+        return new ChannelRequests(gateways, false, blocking, timeout);
+    }
+
+    /** All requests go to the gateway that the client was given; see {@link #atOwners}. */
+    static ChannelRequests atHome(Gateways gateways, Executor blocking, Duration timeout) {
+        return new ChannelRequests(gateways, true, blocking, timeout);
     }
 
     /** Sends one request and waits, with the least delay; an interrupt does not end the wait. */
@@ -113,7 +126,7 @@ final class ChannelRequests implements BlockChannel {
 
     /** Returns null if there is no session yet, or nobody has asked who owns what. */
     private @Nullable Session ready(Sessions owner) {
-        if (gateways.isDue()) {
+        if (!home && gateways.isDue()) {
             if (!gateways.hasLooked()) {
                 return null;
             }
@@ -124,7 +137,7 @@ final class ChannelRequests implements BlockChannel {
 
     private Map<Sessions, List<Pending>> byOwner(List<Pending> pending) {
         Sessions first = owner(pending.getFirst());
-        if (pending.size() == 1 || gateways.isAlone()) {
+        if (pending.size() == 1 || home || gateways.isAlone()) {
             return Map.of(first, pending);
         }
         Map<Sessions, List<Pending>> shares = new LinkedHashMap<>();
@@ -135,9 +148,10 @@ final class ChannelRequests implements BlockChannel {
     }
 
     private Sessions owner(Pending one) {
-        Sessions home = gateways.home();
-        Sessions owner = one.goesHome ? home : gateways.ownerOf(one.unboundRequest.request());
-        one.isAtHome = owner.equals(home);
+        Sessions owner = home || one.goesHome
+                ? gateways.home()
+                : gateways.ownerOf(one.unboundRequest.request());
+        one.isAtHome = owner.equals(gateways.home());
         return owner;
     }
 
@@ -171,16 +185,17 @@ final class ChannelRequests implements BlockChannel {
     }
 
     private void prepareAndPost(List<Pending> pending) {
-        if (!gateways.hasLooked()) {
-            gateways.lookFirst();
+        Map<Sessions, List<Pending>> shares;
+        try {
+            if (!home && !gateways.hasLooked()) {
+                gateways.lookFirst();
+            }
+            shares = byOwner(pending);
+        } catch (RuntimeException | Error e) {
+            pending.forEach(one -> one.fail(e));
+            return;
         }
-        Map<Sessions, List<Pending>> shares = byOwner(pending);
-        if (shares.size() == 1) {
-            shares.forEach(this::prepareAndPost);
-        } else {
-            // An owner that cannot be reached holds up its own share alone.
-            shares.forEach((owner, share) -> blocking.execute(() -> prepareAndPost(owner, share)));
-        }
+        shares.forEach(this::prepareAndPost);
     }
 
     private void prepareAndPost(Sessions owner, List<Pending> pending) {
@@ -188,13 +203,7 @@ final class ChannelRequests implements BlockChannel {
         try {
             session = owner.require();
         } catch (IOException | RuntimeException | Error e) {
-            if (owner.equals(gateways.home()) || !(e instanceof NotAvailableException)) {
-                pending.forEach(one -> one.fail(e));
-            } else {
-                gateways.doubt();
-                pending.forEach(Pending::goHome);
-                prepareAndPost(gateways.home(), pending);
-            }
+            pending.forEach(one -> failed(one, e));
             return;
         }
         prepareAndPost(session, pending);
@@ -263,8 +272,8 @@ final class ChannelRequests implements BlockChannel {
             session.heard();
             boolean ended = answer.status() == 0 && !session.isUsable();
             boolean busy = isTransient(answer) && one.unboundRequest.isRepeatable();
-            if (answer.status() == 404 && !one.isAtHome) {
-                // Home alone has its own cache-only objects.
+            if (answer.status() == 0 && !one.isAtHome) {
+                // It may be its owner's reason alone; home has its own cache-only objects, too.
                 again(one, 0);
             } else if (mayRepeat && (ended || busy)) {
                 again(one, busy ? FIRST_PAUSE_MILLIS << one.attempts : 0);
@@ -286,7 +295,9 @@ final class ChannelRequests implements BlockChannel {
 
     /** Handles a failed request whose window nothing touches any more. */
     private void failed(Pending one, Throwable cause) {
-        if (one.attempts < MOST_ATTEMPTS && isSafeToRepeat(one.unboundRequest, cause)) {
+        boolean isOwners = !one.isAtHome && cause instanceof NotAvailableException;
+        if (isOwners
+                || (one.attempts < MOST_ATTEMPTS && isSafeToRepeat(one.unboundRequest, cause))) {
             again(one, 0);
         } else {
             one.fail(cause);

@@ -13,11 +13,14 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.http.SdkHttpMethod;
@@ -34,8 +37,12 @@ final class Gateways implements AutoCloseable {
     private static final String MEMBERS = "placement.members.";
     private static final long LOOK_NANOS = Duration.ofSeconds(30).toNanos();
     private static final long DOUBT_NANOS = Duration.ofSeconds(1).toNanos();
-    /** An owner that is slower leaves its requests to home. */
+    /** The longest step of opening a session with an owner. Nothing waits for it. */
     private static final Duration OWNERS_TIMEOUT = Duration.ofSeconds(5);
+    /** The time that the first request leaves owners' sessions to be opened. */
+    private static final long FIRST_WAIT_MILLIS = 500;
+    private static final long FIRST_PAUSE_NANOS = Duration.ofSeconds(6).toNanos();
+    private static final int MOST_DOUBLINGS = 4;
 
     private final ClientConfig config;
     private final S3Http http;
@@ -50,16 +57,53 @@ final class Gateways implements AutoCloseable {
     private volatile Placement placement = Placement.NONE;
     private boolean closed;
 
-    /** Sessions with one gateway, and the way to open them. */
-    private record Member(S3Http ownedHttp, Sessions ownedSessions) {
+    /** Sessions with one owner. Any thread. */
+    private static final class Member {
+        private final S3Http ownedHttp;
+        private final Sessions ownedSessions;
+        private final AtomicBoolean isOpening = new AtomicBoolean();
+        private volatile long retryAtNanos = System.nanoTime();
+        /** Touched by who opens a session alone. */
+        private int failures;
+
+        Member(S3Http ownedHttp, Sessions ownedSessions) {
+            this.ownedHttp = ownedHttp;
+            this.ownedSessions = ownedSessions;
+        }
+
+        /** Opens a session in the background, unless that goes on already or failed just now. */
+        CompletableFuture<?> open(Runnable failed) {
+            if (System.nanoTime() - retryAtNanos < 0 || !isOpening.compareAndSet(false, true)) {
+                return CompletableFuture.completedFuture(null);
+            }
+            return CompletableFuture.runAsync(() -> {
+                try {
+                    ownedSessions.require();
+                    failures = 0;
+                } catch (IOException | RuntimeException | Error e) {
+                    LOG.debug("an owner cannot be reached", e);
+                    retryAtNanos = System.nanoTime()
+                            + (FIRST_PAUSE_NANOS << Math.min(failures++, MOST_DOUBLINGS));
+                    failed.run();
+                } finally {
+                    isOpening.set(false);
+                }
+            }, Thread::startVirtualThread);
+        }
+
         void close() {
             ownedSessions.close();
             ownedHttp.close();
         }
     }
 
-    /** @param hash of the gateway's name */
-    private record Owner(long hash, Sessions sessions) {}
+    /**
+     * The owner of a share.
+     *
+     * @param hash of the gateway's name
+     * @param member null if its requests go home
+     */
+    private record Owner(long hash, @Nullable Member member) {}
 
     /** @param owners in the order of their names; empty if nothing is shared out */
     private record Placement(long runBytes, List<Owner> owners) {
@@ -71,7 +115,7 @@ final class Gateways implements AutoCloseable {
         this.config = config;
         this.http = http;
         this.fabricConnector = fabricConnector;
-        home = new Sessions(http, fabricConnector, config.timeout(), buffers);
+        home = new Sessions(http, fabricConnector, config.timeout(), buffers, false);
     }
 
     /** Returns the sessions with the gateway that this client was given. */
@@ -84,7 +128,10 @@ final class Gateways implements AutoCloseable {
         return placement.owners().isEmpty();
     }
 
-    /** Returns the sessions with the owner of the bytes that a request reads. Never blocks. */
+    /**
+     * Returns the sessions with the owner of the bytes that a request reads; those with home while
+     * there is none with the owner. Never blocks.
+     */
     Sessions ownerOf(Request request) {
         Placement now = placement;
         if (now.owners().isEmpty() || request.operation() != RequestOperation.GET) {
@@ -101,7 +148,15 @@ final class Gateways implements AutoCloseable {
                 highest = score;
             }
         }
-        return owner.sessions();
+        Member member = owner.member();
+        if (member == null) {
+            return home;
+        }
+        if (member.ownedSessions.ready() == null) {
+            var _ = member.open(this::doubt);
+            return home;
+        }
+        return member.ownedSessions;
     }
 
     private static long first(RequestRange range) {
@@ -137,6 +192,15 @@ final class Gateways implements AutoCloseable {
             return;
         }
         look();
+        CompletableFuture<?>[] opened = placement.owners()
+                .stream()
+                .map(Owner::member)
+                .filter(Objects::nonNull)
+                .map(member -> member.open(this::doubt))
+                .toArray(CompletableFuture[]::new);
+        var _ = CompletableFuture.allOf(opened)
+                .completeOnTimeout(null, FIRST_WAIT_MILLIS, TimeUnit.MILLISECONDS)
+                .join();
     }
 
     /** Asks home who owns what, unless somebody else just does. Blocks. */
@@ -150,7 +214,7 @@ final class Gateways implements AutoCloseable {
         try (HttpAnswer answer = http.require(call)) {
             place(FlatJson.parse(new String(answer.readDocument(DOCUMENT_LIMIT),
                     StandardCharsets.UTF_8)));
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             LOG.debug("who owns what is not known", e);
         }
         hasLooked = true;
@@ -165,7 +229,7 @@ final class Gateways implements AutoCloseable {
                 if (each.getKey().startsWith(MEMBERS)) {
                     URI uri = uri(each.getValue().getFirst());
                     long hash = Ownership.member(each.getKey().substring(MEMBERS.length()));
-                    owners.add(new Owner(hash, sessions(uri)));
+                    owners.add(new Owner(hash, member(uri)));
                     gone.remove(uri);
                 }
             }
@@ -196,15 +260,18 @@ final class Gateways implements AutoCloseable {
         }
     }
 
-    private Sessions sessions(URI uri) {
-        if (uri.equals(config.endpoint()) || !fabricConnector.reaches(uri)) {
-            return home;
+    private @Nullable Member member(URI uri) {
+        boolean isDowngrade = "https".equals(config.endpoint().getScheme())
+                && !"https".equals(uri.getScheme());
+        if (uri.equals(config.endpoint()) || isDowngrade || !fabricConnector.reaches(uri)) {
+            return null;
         }
         return members.computeIfAbsent(uri, _ -> {
-            S3Http opened = new S3Http(config.at(uri, OWNERS_TIMEOUT));
+            ClientConfig there = config.at(uri, OWNERS_TIMEOUT);
+            S3Http opened = new S3Http(there);
             return new Member(opened,
-                    new Sessions(opened, fabricConnector, config.timeout(), buffers));
-        }).ownedSessions();
+                    new Sessions(opened, fabricConnector, there.timeout(), buffers, true));
+        });
     }
 
     /** A request under way has its answer, or is given up, within the timeout. */
@@ -228,7 +295,7 @@ final class Gateways implements AutoCloseable {
     private void forget(RegisteredBuffer buffer) {
         buffers.remove(buffer);
         home.deregister(buffer);
-        known().forEach(each -> each.ownedSessions().deregister(buffer));
+        known().forEach(each -> each.ownedSessions.deregister(buffer));
     }
 
     private synchronized List<Member> known() {

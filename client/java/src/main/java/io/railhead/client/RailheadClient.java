@@ -62,7 +62,8 @@ public final class RailheadClient implements AutoCloseable {
         return config.via() == Via.TOKEN
                 ? new TokenParts(http, overHttp, gateways, windows, pathCounters)
                 : new ChannelParts(overHttp, gateways,
-                        new ChannelRequests(gateways, blocking, config.timeout()), windows,
+                        ChannelRequests.atOwners(gateways, blocking, config.timeout()),
+                        ChannelRequests.atHome(gateways, blocking, config.timeout()), windows,
                         pathCounters);
     }
 

@@ -4,6 +4,7 @@ import io.railhead.client.channel.ChannelEndedException;
 import io.railhead.protocol.channel.RequestOperation;
 import java.io.IOException;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -107,6 +108,15 @@ final class Session {
             throw isUsable()
                     ? new NotAvailableException("the buffer is refused: " + e.getMessage(), e)
                     : new ChannelEndedException(null, false);
+        }
+    }
+
+    /** Deregisters buffers that were closed while this session was being opened. */
+    void keepOnly(Set<RegisteredBuffer> buffers) {
+        for (RegisteredBuffer buffer : keys.keySet()) {
+            if (!buffers.contains(buffer)) {
+                deregister(buffer);
+            }
         }
     }
 

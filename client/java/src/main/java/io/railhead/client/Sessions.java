@@ -44,6 +44,7 @@ final class Sessions implements AutoCloseable {
     private final FabricConnector fabricConnector;
     private final Duration timeout;
     private final Set<RegisteredBuffer> buffers;
+    private final boolean sharedOnly;
     /** Replaced before their credentials' end; ended when nothing is under way in them. */
     private final Set<Session> retired = ConcurrentHashMap.newKeySet();
     private volatile @Nullable Session current;
@@ -51,13 +52,19 @@ final class Sessions implements AutoCloseable {
     private long failedAtNanos;
     private boolean closed;
 
-    /** @param buffers that each session registers; others add to them, and remove from them */
+    /**
+     * Opens nothing yet.
+     *
+     * @param buffers that each session registers; others add to them, and remove from them
+     * @param sharedOnly whether the gateway shall decline what is its own alone
+     */
     Sessions(S3Http http, FabricConnector fabricConnector, Duration timeout,
-            Set<RegisteredBuffer> buffers) {
+            Set<RegisteredBuffer> buffers, boolean sharedOnly) {
         this.http = http;
         this.fabricConnector = fabricConnector;
         this.timeout = timeout;
         this.buffers = buffers;
+        this.sharedOnly = sharedOnly;
     }
 
     /**
@@ -96,6 +103,7 @@ final class Sessions implements AutoCloseable {
         session = open();
         lastFailure = null;
         current = session;
+        session.keepOnly(buffers);
         return session;
     }
 
@@ -108,6 +116,7 @@ final class Sessions implements AutoCloseable {
             Session session = connectInTime();
             retire(due);
             current = session;
+            session.keepOnly(buffers);
             return session;
         } catch (IOException | LinkageError | IllegalStateException e) {
             LOG.debug("the session is not renewed yet", e);
@@ -185,7 +194,7 @@ final class Sessions implements AutoCloseable {
     private Session connectOnce() throws IOException {
         Call call = new Call(SdkHttpMethod.POST, "/.railhead/sessions", Map.of(), Map.of(),
                 Call.Body.EMPTY).query("fabric", fabricConnector.fabric());
-        S3Http.Signed signed = http.sign(call);
+        S3Http.Signed signed = http.sign(sharedOnly ? call.query("shared", "true") : call);
         SessionGrant grant;
         try (HttpAnswer answer = http.send(signed)) {
             if (answer.status() != 200) {
@@ -214,11 +223,7 @@ final class Sessions implements AutoCloseable {
         boolean done = false;
         try {
             for (RegisteredBuffer buffer : buffers) {
-                try {
-                    session.register(buffer);
-                } catch (NotAvailableException _) {
-                    // Only requests with that buffer fall back to HTTP.
-                }
+                register(session, buffer);
             }
             done = true;
             return session;
@@ -226,6 +231,21 @@ final class Sessions implements AutoCloseable {
             if (!done) {
                 session.end();
             }
+        }
+    }
+
+    private static void register(Session session, RegisteredBuffer buffer) throws IOException {
+        try {
+            buffer.hold();
+        } catch (IllegalStateException _) {
+            return; // Closed meanwhile.
+        }
+        try {
+            session.register(buffer);
+        } catch (NotAvailableException _) {
+            // Only requests with that buffer fall back to HTTP.
+        } finally {
+            buffer.release();
         }
     }
 

@@ -24,6 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The channel's client against a gateway that a test can put in any mood. */
@@ -146,6 +147,20 @@ class ChannelTransferTest {
             assertThat(client.declines()).containsExactly(Map.entry("the channel ended", 6L));
         }
         assertThat(received).isEqualTo(object);
+    }
+
+    /** One that nobody can reach, and one whose address cannot be read. */
+    @ParameterizedTest
+    @ValueSource(strings = {"http://127.0.0.1:1", "http://[", "ftp://127.0.0.1"})
+    void ownersThatCannotBeReachedAreDoneWithout(String owner) throws IOException {
+        gateway.placement = """
+                , "placement": {"rule": "2", "run": 10, "members": {"a": "http://127.0.0.2:1",
+                 "b": "%s"}}""".formatted(owner);
+        try (RailheadClient client = gateway.client(Via.LOOPBACK, 1, Fallback.NONE)) {
+            client.get(NAME, sink(), Progress.NONE);
+        }
+        assertThat(received).isEqualTo(object);
+        assertThat(gateway.overHttp).hasValue(0);
     }
 
     @Test

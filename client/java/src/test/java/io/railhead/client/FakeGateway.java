@@ -77,6 +77,8 @@ final class FakeGateway implements AutoCloseable, FabricConnector {
     final AtomicInteger peersClosed = new AtomicInteger();
     volatile AwsCredentialsProvider credentials = StaticCredentialsProvider
             .create(AwsBasicCredentials.create("AKID", SECRET));
+    /** More fields of its directory, each with a comma before it. */
+    volatile String placement = "";
     volatile Duration timeout = Duration.ofSeconds(20);
     volatile Mood mood = Mood.DELIVER;
     /** Whether its sessions' end is the end of what it touches. */
@@ -157,6 +159,11 @@ final class FakeGateway implements AutoCloseable, FabricConnector {
     }
 
     private void get(HttpExchange exchange, String path) throws IOException {
+        if (path.equals("/.railhead/endpoints")) {
+            send(exchange, 200, ("{\"fabrics\": [{\"fabric\": \"loopback\"}]" + placement + "}")
+                    .getBytes(StandardCharsets.UTF_8));
+            return;
+        }
         if (mood == Mood.STALL_ONCE) {
             mood = Mood.DELIVER;
             overHttp.incrementAndGet();

@@ -44,6 +44,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class PeerRequests {
     private static final int REMEMBERED = 512;
+    /** Cache-only objects are each gateway's own. */
+    private static final String OWN = "own";
 
     private final ChannelServices services;
     private final RequestChannel channel;
@@ -57,6 +59,7 @@ final class PeerRequests {
     private final RequestSource requestSource;
     private final ChannelLog log;
     private final TenantInFlight tenantInFlight;
+    private final boolean sharedOnly;
     private Identity caller;
 
     /** @param context the event loop of requests that are no hits */
@@ -78,6 +81,7 @@ final class PeerRequests {
         this.services = services;
         this.channel = channel;
         this.caller = caller.identity();
+        this.sharedOnly = caller.sharedOnly();
         this.requestSource = caller.asker();
         this.tenantInFlight = services.admission().share(caller.identity().principal());
         this.context = context;
@@ -115,7 +119,11 @@ final class PeerRequests {
     private void serve(RequestView request) {
         services.admission().pass(tenantInFlight);
         if (request.operation().isOfKeys()) {
-            serveKeys(request);
+            if (sharedOnly) {
+                decline(request, OWN);
+            } else {
+                serveKeys(request);
+            }
             return;
         }
         boolean moves = request.operation() != RequestOperation.HEAD;
@@ -127,6 +135,8 @@ final class PeerRequests {
             } else {
                 decline(request, unusable);
             }
+        } else if (sharedOnly && known.rule().isCacheOnly()) {
+            decline(request, OWN);
         } else if (!moves) {
             start(request, known, null);
         } else if (!known.rule().rdma()) {
@@ -154,7 +164,7 @@ final class PeerRequests {
         Request copy = request.toRequest();
         if (copy.operation() == RequestOperation.REMOVALS) {
             removals.await(copy, keys,
-                    rights(new SessionCallers.Caller(caller, requestSource), bucket,
+                    rights(new SessionCallers.Caller(caller, requestSource, false), bucket,
                             copy.key()));
             return;
         }

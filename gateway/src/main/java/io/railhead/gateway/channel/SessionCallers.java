@@ -17,8 +17,12 @@ public final class SessionCallers {
     /** By session id. */
     private final Map<String, Caller> callers = new ConcurrentHashMap<>();
 
-    /** The identity that opened or renewed a session, and the address of its request. */
-    public record Caller(Identity identity, RequestSource asker) {
+    /**
+     * The identity that opened or renewed a session, and the address of its request.
+     *
+     * @param sharedOnly whether the session is for what all gateways of a cluster serve alike
+     */
+    public record Caller(Identity identity, RequestSource asker, boolean sharedOnly) {
 
         /** Returns whether the principal is the same, with whichever of its keys. */
         public boolean isOf(Principal principal) {

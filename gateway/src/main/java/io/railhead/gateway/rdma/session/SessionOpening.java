@@ -27,6 +27,9 @@ import org.jspecify.annotations.Nullable;
  * The session's key is derived on both sides from the request's own signature: see
  * {@code SessionKey}. The peer connects and proves that it holds the key.
  *
+ * <p> With {@code &shared=true} the session is for what all gateways of a cluster serve alike: every
+ * request for a cache-only bucket is declined, since each gateway has its own.
+ *
  * <p> {@code POST /.railhead/sessions?renew=ID}, signed by newer credentials of the principal that
  * opened the session: the session lasts as long as these. The response is <code>{"session":
  * ID}</code>.
@@ -71,7 +74,8 @@ public final class SessionOpening implements InternalEndpoint {
             clientSessions.accessError(caller.principal().name());
             throw new S3Refusal(S3Error.RDMA_FOREIGN_SESSION);
         }
-        if (opener == null || !callers.tryRenew(id, callerOf(httpExchange, caller))) {
+        if (opener == null
+                || !callers.tryRenew(id, callerOf(httpExchange, caller, opener.sharedOnly()))) {
             throw new S3Refusal(S3Error.RDMA_UNKNOWN_SESSION);
         }
         httpExchange.opens(id);
@@ -79,9 +83,9 @@ public final class SessionOpening implements InternalEndpoint {
     }
 
     private static SessionCallers.Caller callerOf(HttpExchange httpExchange,
-            Authentication.Signed caller) {
+            Authentication.Signed caller, boolean sharedOnly) {
         return new SessionCallers.Caller(new Identity(caller.principal(), caller.key()),
-                httpExchange.asker(caller));
+                httpExchange.asker(caller), sharedOnly);
     }
 
     private void open(HttpExchange httpExchange, Authentication.Signed caller, Query query) {
@@ -110,7 +114,8 @@ public final class SessionOpening implements InternalEndpoint {
         if (clientSession == null) {
             throw new S3Refusal(S3Error.SLOW_DOWN, "This principal has too many RDMA sessions.");
         }
-        callers.opened(clientSession, callerOf(httpExchange, caller));
+        callers.opened(clientSession,
+                callerOf(httpExchange, caller, query.get("shared") != null));
         httpExchange.opens(clientSession.id());
         InternalEndpoint.answer(httpExchange,
                 fabricAddress.toJson().put("session", clientSession.id()));
