@@ -28,7 +28,8 @@ final class ChannelParts implements PartTransport {
     private final Windows windows;
     private final PathCounters pathCounters;
 
-    ChannelParts(HttpParts http, Gateways gateways, ChannelRequests requests, BlockChannel blocks, Windows windows,
+    ChannelParts(HttpParts http, Gateways gateways, ChannelRequests requests, BlockChannel blocks,
+            Windows windows,
             PathCounters pathCounters) {
         this.http = http;
         this.gateways = gateways;

@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  * The session's key is derived on both sides from the request's own signature: see
  * {@code SessionKey}. The peer connects and proves that it holds the key.
  *
- * <p> With {@code &shared=true} the session is for what all gateways of a cluster serve alike: every
- * request for a cache-only bucket is declined, since each gateway has its own.
+ * <p> With {@code &shared=true} the session is for what all gateways of a cluster serve alike:
+ * every request for a cache-only bucket is declined, since each gateway has its own.
  *
  * <p> {@code POST /.railhead/sessions?renew=ID}, signed by newer credentials of the principal that
  * opened the session: the session lasts as long as these. The response is <code>{"session":
