@@ -1,7 +1,10 @@
 /* Credentials that end, and the session that does not. */
 #include <arpa/inet.h>
+#include <dlfcn.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +20,27 @@
 
 enum { PATIENCE_MILLIS = 20000 };
 static struct rh_error error;
+
+/* The resolver of this process, libcurl's too: sts.test is this host, and takes as long to find as the test says. */
+static atomic_bool holds;
+static atomic_int held, resolved;
+static sem_t release;
+
+__attribute__((visibility("default"))) int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
+                                                       struct addrinfo **found) {
+    int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+    void *symbol = dlsym(RTLD_NEXT, "getaddrinfo");
+    memcpy(&real, &symbol, sizeof real);
+    if (node && strcmp(node, "sts.test") == 0) {
+        if (holds) {
+            held++;
+            sem_wait(&release);
+        }
+        resolved++;
+        node = "127.0.0.1";
+    }
+    return real(node, service, hints, found);
+}
 
 /* The environment of this process, for libcurl too. A look by another thread than the test's is a race with the program. */
 static pthread_t main_thread;
@@ -167,6 +191,26 @@ static void an_exchange_takes_the_program_s_timeout(void) {
     fake_gateway_stop(&gateway);
 }
 
+/* The resolver is let go only when the session is closed. */
+static void a_close_does_not_wait_for_the_resolver(void) {
+    struct fake_gateway gateway = {.session_seconds = 3};
+    char service[64];
+    start(&gateway);
+    snprintf(service, sizeof service, "http://sts.test%s", strrchr(gateway.endpoint, ':'));
+    setenv("AWS_ENDPOINT_URL_STS", service, 1);
+    sem_init(&release, 0, 0);
+    railhead_session *session = connect_to();
+    CHECK(resolved == 1, "libcurl has another resolver: %d", resolved);
+    holds = true;
+    await(&held, 1);
+    CHECK(railhead_close(session) == RAILHEAD_OK, "%s", railhead_last_error());
+    CHECK(resolved == 1, "%d", resolved);
+    holds = false;
+    sem_post(&release);
+    await(&resolved, 2);
+    fake_gateway_stop(&gateway);
+}
+
 static void keys_that_nobody_renews_are_left_alone(void) {
     struct fake_gateway gateway = {.session_seconds = 3};
     struct rh_settings settings;
@@ -248,6 +292,7 @@ int main(void) {
     an_exchange_that_fails_says_why_in_the_result();
     an_exchange_takes_the_program_s_authorities();
     an_exchange_takes_the_program_s_timeout();
+    a_close_does_not_wait_for_the_resolver();
     keys_that_nobody_renews_are_left_alone();
     the_program_may_bring_other_keys();
     what_is_wrong_with_a_token_is_named();

@@ -13,7 +13,8 @@
  * of its own, and another where it renews its credentials; neither runs any of the caller's code. The library reads the environment in
  * railhead_connect and railhead_renew alone, on the caller's thread; libc's resolver may look at its own variables (RES_OPTIONS and
  * its like) for a renewal, too. railhead_connect, railhead_register, railhead_release and railhead_close wait for the gateway, at most for the session's timeout; twice that railhead_connect, where the gateway has it ask again, and
- * railhead_release, where the gateway is silent. An exchange of a web
+ * railhead_release, where the gateway is silent. A second or so comes on top for railhead_close, where it breaks off a renewal; a
+ * libcurl before 7.87, or one that resolves names on the same thread, also waits there for the resolver. An exchange of a web
  * identity's token has the timeout for itself. Of one session's registrations and releases each waits for those before it,
  * too. railhead_wait and railhead_wait_all wait as long as they are told; nothing else waits. No wait ends for a signal: its
  * handler runs, and the wait goes on.
