@@ -64,7 +64,8 @@ static int overwrite(char *out, size_t room, const char *value, const char *what
 
 /* What the options say goes before the environment, and what is wrong there does not matter then. */
 static int settle(const railhead_options *options, struct rh_settings *settings, struct rh_error *error) {
-    const struct rh_named named = {.endpoint = options->endpoint, .has_keys = options->access_key != NULL};
+    const struct rh_named named = {.endpoint = options->endpoint, .ca_bundle = options->ca_bundle,
+                                   .timeout_millis = options->timeout_millis, .has_keys = options->access_key != NULL};
     if (!options->access_key != !options->secret_key || (options->session_token && !options->access_key)) {
         return rh_fail_as(error, RAILHEAD_ARGUMENT, "access_key, secret_key and session_token belong together");
     }
@@ -72,19 +73,16 @@ static int settle(const railhead_options *options, struct rh_settings *settings,
         return rh_fail_as(error, RAILHEAD_ARGUMENT, "no such fabric: %u", options->fabric);
     }
     if (rh_settings_complete(settings, &named, error) != 0) {
-        error->code = RAILHEAD_ARGUMENT;
         return -1;
     }
     settings->fabric = options->fabric;
     settings->http = options->http;
     settings->http_context = options->http_context;
-    settings->timeout_millis = options->timeout_millis ? options->timeout_millis : TIMEOUT_MILLIS;
     return overwrite(settings->region, sizeof settings->region, options->region, "region", error) != 0
                    || overwrite(settings->access_key, sizeof settings->access_key, options->access_key, "access_key", error)
                    || overwrite(settings->secret_key, sizeof settings->secret_key, options->secret_key, "secret_key", error)
                    || overwrite(settings->session_token, sizeof settings->session_token, options->session_token,
                                 "session_token", error)
-                   || overwrite(settings->ca_bundle, sizeof settings->ca_bundle, options->ca_bundle, "ca_bundle", error)
                ? -1 : 0;
 }
 

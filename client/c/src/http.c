@@ -92,7 +92,9 @@ static CURLcode perform(CURL *curl, const struct rh_http *http, railhead_http *e
     curl_.setopt(curl, CURLOPT_HTTPHEADER, headers);
     curl_.setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_.setopt(curl, CURLOPT_PROXY, ""); /* none, whatever the environment says: a gateway stands beside its clients */
+    curl_.setopt(curl, CURLOPT_NOPROXY, "*"); /* keeps libcurl from reading no_proxy, on a thread of the library's at times */
     curl_.setopt(curl, CURLOPT_TIMEOUT_MS, (long)exchange->timeout_millis);
+    curl_.setopt(curl, CURLOPT_QUICK_EXIT, 1L); /* leaves a resolver that hangs to end by itself, on libcurl's own thread */
     curl_.setopt(curl, CURLOPT_WRITEFUNCTION, take);
     curl_.setopt(curl, CURLOPT_WRITEDATA, exchange);
     curl_.setopt(curl, CURLOPT_ERRORBUFFER, why);

@@ -55,41 +55,26 @@ static bool has_same_keys(const struct rh_settings *one, const struct rh_setting
            && strcmp(one->session_token, other->session_token) == 0;
 }
 
-/* Takes from `found` what a reading may find anew; all else stays as the session was opened with it. */
-static void take_keys(struct rh_settings *settings, const struct rh_settings *found) {
-    memcpy(settings->access_key, found->access_key, sizeof settings->access_key);
-    memcpy(settings->secret_key, found->secret_key, sizeof settings->secret_key);
-    memcpy(settings->session_token, found->session_token, sizeof settings->session_token);
-    settings->ends_at = found->ends_at;
-}
-
 /* 0 where the gateway has the newest there are, which may be those of before. */
-static int renew(struct rh_renewal *renewal, struct rh_settings *found, struct rh_error *error) {
-    const struct rh_named named = {.endpoint = renewal->settings.endpoint, .is_over = &renewal->is_over};
-    if (rh_settings_complete(found, &named, error) != 0) {
-        return -1;
+static int renew(struct rh_renewal *renewal, struct rh_error *error) {
+    struct rh_settings found = renewal->settings;
+    int result = rh_keys_find(&found, error);
+    if (result == 0 && !has_same_keys(&found, &renewal->settings)) {
+        result = rh_grant_renew(&found, renewal->session->id, error);
+        if (result == 0) {
+            renewal->settings = found;
+        }
     }
-    if (has_same_keys(found, &renewal->settings)) {
-        return 0;
-    }
-    struct rh_settings with = renewal->settings;
-    take_keys(&with, found);
-    int result = rh_grant_renew(&with, renewal->session->id, error);
-    if (result == 0) {
-        take_keys(&renewal->settings, &with);
-    }
-    explicit_bzero(&with, sizeof with);
+    explicit_bzero(&found, sizeof found);
     return result;
 }
 
 static void *run(void *of) {
     struct rh_renewal *renewal = of;
-    struct rh_settings found;
     int64_t millis = millis_until_due(&renewal->settings);
     while (await_due(renewal, millis) && rh_session_is_open(renewal->session)) {
         struct rh_error error;
-        millis = renew(renewal, &found, &error) == 0 ? millis_until_due(&renewal->settings) : PAUSE_MILLIS;
-        explicit_bzero(&found, sizeof found);
+        millis = renew(renewal, &error) == 0 ? millis_until_due(&renewal->settings) : PAUSE_MILLIS;
     }
     return NULL;
 }

@@ -11,6 +11,8 @@
 #include "http.h"
 
 enum { TOKEN_CHARACTERS = 20000, FORM_BYTES = 3 * TOKEN_CHARACTERS + 8192, ANSWER_BYTES = 16384 };
+_Static_assert(FORM_BYTES >= 3 * (TOKEN_CHARACTERS + sizeof((struct rh_key_source *)0)->role
+                                  + sizeof((struct rh_key_source *)0)->role_session) + 256, "the longest form fits");
 
 /* One exchange, on the heap since a token is long. */
 struct exchange {
@@ -19,16 +21,11 @@ struct exchange {
     char answer[ANSWER_BYTES + 1];
 };
 
-static const char *variable(const char *name) {
-    const char *value = getenv(name);
-    return value && *value ? value : NULL;
-}
-
 /* Read anew for each exchange: whoever writes the file replaces it before the token ends. */
 static int read_token(const char *path, struct exchange *exchange, struct rh_error *error) {
     FILE *file = fopen(path, "re");
     if (!file) {
-        return rh_fail(error, "AWS_WEB_IDENTITY_TOKEN_FILE: %.200s: %s", path, strerror(errno));
+        return rh_fail_as(error, RAILHEAD_ARGUMENT, "AWS_WEB_IDENTITY_TOKEN_FILE: %.200s: %s", path, strerror(errno));
     }
     size_t length = fread(exchange->token, 1, TOKEN_CHARACTERS + 1, file);
     bool failed = ferror(file);
@@ -38,22 +35,21 @@ static int read_token(const char *path, struct exchange *exchange, struct rh_err
     }
     exchange->token[length] = 0;
     if (failed || length == 0 || length > TOKEN_CHARACTERS) {
-        return rh_fail(error, "AWS_WEB_IDENTITY_TOKEN_FILE: %.200s holds no token of 1 to %d characters", path,
-                       TOKEN_CHARACTERS);
+        return rh_fail_as(error, RAILHEAD_ARGUMENT,
+                          "AWS_WEB_IDENTITY_TOKEN_FILE: %.200s holds no token of 1 to %d characters", path, TOKEN_CHARACTERS);
     }
     return 0;
 }
 
-/* Appends name=value, percent-encoded; false where there is no room. */
-static bool add_field(char *form, const char *name, const char *value) {
+/* Appends name=value, percent-encoded. */
+static void add_field(char *form, const char *name, const char *value) {
     size_t at = strlen(form);
     int written = snprintf(form + at, FORM_BYTES - at, "%s%s=", at > 0 ? "&" : "", name);
     at += (size_t)written;
-    for (; *value && at + 4 < FORM_BYTES; value++) {
+    for (; *value; value++) {
         bool plain = isalnum((unsigned char)*value) || strchr("-_.~", *value);
         at += (size_t)snprintf(form + at, FORM_BYTES - at, plain ? "%c" : "%%%02X", (unsigned char)*value);
     }
-    return *value == 0;
 }
 
 /* The text of an element, which no credential needs an entity for. */
@@ -86,7 +82,8 @@ static int parse(const char *document, struct rh_settings *settings, struct rh_e
     return 0;
 }
 
-static int ask(const char *service, struct exchange *exchange, struct rh_settings *settings, struct rh_error *error) {
+static int ask(struct exchange *exchange, struct rh_settings *settings, struct rh_error *error) {
+    const char *service = settings->source.service;
     static const char *const headers[] = {"Content-Type: application/x-www-form-urlencoded", NULL};
     char url[600], code[64];
     struct rh_error why = {.code = RAILHEAD_UNAVAILABLE};
@@ -108,27 +105,21 @@ static int ask(const char *service, struct exchange *exchange, struct rh_setting
 }
 
 int rh_web_identity(struct rh_settings *settings, struct rh_error *error) {
-    const char *path = variable("AWS_WEB_IDENTITY_TOKEN_FILE"), *role = variable("AWS_ROLE_ARN");
-    const char *name = variable("AWS_ROLE_SESSION_NAME"), *service = variable("AWS_ENDPOINT_URL_STS");
-    if (!path || !role) {
-        return 0;
-    }
-    service = service ? service : settings->endpoint;
+    const struct rh_key_source *source = &settings->source;
     struct exchange *exchange = calloc(1, sizeof *exchange);
     if (!exchange) {
         return rh_fail_as(error, RAILHEAD_NO_MEMORY, "out of memory");
     }
-    int result = read_token(path, exchange, error);
-    if (result == 0
-        && !(add_field(exchange->form, "Action", "AssumeRoleWithWebIdentity") && add_field(exchange->form, "Version", "2011-06-15")
-             && add_field(exchange->form, "RoleArn", role) && add_field(exchange->form, "RoleSessionName", name ? name : "librailhead")
-             && add_field(exchange->form, "WebIdentityToken", exchange->token))) {
-        result = rh_fail(error, "AWS_ROLE_ARN and AWS_ROLE_SESSION_NAME are too long");
-    }
+    int result = read_token(source->token_file, exchange, error);
     if (result == 0) {
-        result = ask(service, exchange, settings, error);
+        add_field(exchange->form, "Action", "AssumeRoleWithWebIdentity");
+        add_field(exchange->form, "Version", "2011-06-15");
+        add_field(exchange->form, "RoleArn", source->role);
+        add_field(exchange->form, "RoleSessionName", source->role_session);
+        add_field(exchange->form, "WebIdentityToken", exchange->token);
+        result = ask(exchange, settings, error);
     }
     explicit_bzero(exchange, sizeof *exchange);
     free(exchange);
-    return result == 0 ? 1 : -1;
+    return result;
 }

@@ -5,9 +5,9 @@
 #include "railhead/loopback.h"
 
 /*
- * Exchanges the token of AWS_WEB_IDENTITY_TOKEN_FILE for credentials of the role AWS_ROLE_ARN, which go into the settings with
- * their end; the endpoint and the CA are settled before. Waits for the service, AWS_ENDPOINT_URL_STS or the endpoint. 1 where
- * there are credentials, 0 where the environment names no web identity, -1 with the reason.
+ * Exchanges the source's token for credentials of its role, which go into the settings with their end. Reads the token's file, and
+ * waits for the service under the settings' CA and timeout. Never reads the environment. 0, or -1 with the reason: RAILHEAD_ARGUMENT
+ * for the file's, RAILHEAD_REFUSED where the service said no, RAILHEAD_UNAVAILABLE or RAILHEAD_TIMED_OUT where it did not say.
  */
 int rh_web_identity(struct rh_settings *settings, struct rh_error *error);
 

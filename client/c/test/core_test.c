@@ -238,6 +238,26 @@ static void endpoints_of_the_services_section_go_before_the_profile_s(void) {
     unlink("config");
 }
 
+static void keys_are_found_anew_where_they_came_from(void) {
+    struct rh_settings settings;
+    unsetenv("AWS_ACCESS_KEY_ID");
+    setenv("RAILHEAD_ENDPOINT", "http://near:3", 1);
+    setenv("AWS_PROFILE", "first", 1);
+    setenv("AWS_SHARED_CREDENTIALS_FILE", "renewed", 1);
+    write_file("renewed", "[first]\naws_access_key_id = A\naws_secret_access_key = s\naws_session_token = t\n");
+    CHECK(rh_settings_read(&settings, &error) == 0 && settings.may_change, "%s", error.text);
+    setenv("AWS_PROFILE", "other", 1);
+    setenv("AWS_SHARED_CREDENTIALS_FILE", "none", 1);
+    setenv("AWS_ACCESS_KEY_ID", "THREE", 1);
+    setenv("AWS_SECRET_ACCESS_KEY", "s3", 1);
+    write_file("renewed", "[first]\naws_access_key_id = B\naws_secret_access_key = s\n");
+    CHECK(rh_keys_find(&settings, &error) == 0, "%s", error.text);
+    CHECK(strcmp(settings.access_key, "B") == 0 && *settings.session_token == 0, "%s", settings.access_key);
+    unlink("renewed");
+    CHECK(rh_keys_find(&settings, &error) != 0 && *settings.access_key == 0, "%s", settings.access_key);
+    CHECK(error.code == RAILHEAD_ARGUMENT && strstr(error.text, "no credentials"), "%s", error.text);
+}
+
 /* Authorities that cannot be read are named; variables that name a proxy, where none listens, count for nothing. */
 static void a_request_names_its_file_and_takes_no_proxy(void) {
     struct rh_http http = {.ca_bundle = "/nope.pem", .error = &error};
@@ -290,6 +310,7 @@ int main(void) {
     messages_are_read();
     settings_come_from_variables_then_files();
     endpoints_of_the_services_section_go_before_the_profile_s();
+    keys_are_found_anew_where_they_came_from();
     a_request_names_its_file_and_takes_no_proxy();
     a_value_that_is_too_long_is_named_with_its_file();
     return 0;

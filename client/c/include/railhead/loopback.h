@@ -29,6 +29,20 @@ struct rh_error {
     uint32_t refusal; /* the reason of the gateway's REFUSED; else 0 */
 };
 
+/*
+ * Names what holds keys that may change. The environment is read for it once, by the thread that reads the settings: a renewal
+ * reads these files alone, since a program may change its environment at any time.
+ */
+struct rh_key_source {
+    char profile[256];
+    char credentials[4096]; /* a file, as config and token_file are */
+    char config[4096];
+    char token_file[4096];  /* empty: there is no web identity, and the profile has the keys */
+    char role[2049];
+    char role_session[128];
+    char service[512];      /* exchanges the token */
+};
+
 /* Whose session it is, and with which gateway. Texts end in NUL; an optional one may be empty. */
 struct rh_settings {
     char endpoint[512];       /* http://HOST[:PORT] or https://HOST[:PORT], without a path */
@@ -37,7 +51,8 @@ struct rh_settings {
     char secret_key[256];
     char session_token[4096]; /* optional */
     int64_t ends_at;          /* when the keys end, in seconds since 1970; 0: unknown, or never */
-    bool may_change;          /* the keys are a file's or a role's: another reading may find newer ones */
+    bool may_change;          /* the keys are a file's or a role's: rh_keys_find may find newer ones */
+    struct rh_key_source source;
     char ca_bundle[4096];     /* optional: a PEM file for https instead of the system's */
     long timeout_millis;      /* for one HTTP request, one connection, and one turn to ask on the socket */
     uint32_t fabric;          /* RAILHEAD_LOOPBACK or RAILHEAD_VERBS */
@@ -57,15 +72,25 @@ struct rh_settings {
  */
 int rh_settings_read(struct rh_settings *settings, struct rh_error *error);
 
-/* What the caller has, and is not read. */
+/* Settings that the caller has, and are not read. */
 struct rh_named {
-    const char *endpoint; /* may be NULL */
+    const char *endpoint;  /* may be NULL, as the CA */
+    const char *ca_bundle;
+    long timeout_millis;   /* 0: the library's own */
     bool has_keys;
-    const void *is_over;  /* as the settings' own */
 };
 
-/* As rh_settings_read, but for what is named. */
+/*
+ * As rh_settings_read, but for what is named, which holds for the exchange of a token, too. A mistake in the variables or files is
+ * RAILHEAD_ARGUMENT; an exchange that failed keeps its own code.
+ */
 int rh_settings_complete(struct rh_settings *settings, const struct rh_named *named, struct rh_error *error);
+
+/*
+ * Finds the keys of settings that may change anew, where they came from. Reads files, never the environment, and waits for an
+ * exchange. With an error the settings have no keys.
+ */
+int rh_keys_find(struct rh_settings *settings, struct rh_error *error);
 
 /* What the gateway granted: a session that waits for its proof, for half a minute or so. */
 struct rh_grant {

@@ -10,9 +10,12 @@
  *
  * Threads. Any thread may call any function with any handle, at the same time, with these exceptions: nobody may be in, or
  * come to, another call of a session that is being closed or of a buffer that is being released. A session has one thread
- * of its own, and another where it renews its credentials; neither runs any of the caller's code. railhead_connect, railhead_register, railhead_release and railhead_close
- * wait for the gateway, at most for the session's timeout; twice that railhead_connect, where the gateway has it ask again, and
- * railhead_release, where the gateway is silent. Of one session's registrations and releases each waits for those before it,
+ * of its own, and another where it renews its credentials; neither runs any of the caller's code. The library reads the environment in
+ * railhead_connect and railhead_renew alone, on the caller's thread; libc's resolver may look at its own variables (RES_OPTIONS and
+ * its like) for a renewal, too. railhead_connect, railhead_register, railhead_release and railhead_close wait for the gateway, at most for the session's timeout; twice that railhead_connect, where the gateway has it ask again, and
+ * railhead_release, where the gateway is silent. A second or so comes on top for railhead_close, where it breaks off a renewal; a
+ * libcurl before 7.87, or one that resolves names on the same thread, also waits there for the resolver. An exchange of a web
+ * identity's token has the timeout for itself. Of one session's registrations and releases each waits for those before it,
  * too. railhead_wait and railhead_wait_all wait as long as they are told; nothing else waits. No wait ends for a signal: its
  * handler runs, and the wait goes on.
  *
@@ -131,7 +134,9 @@ void railhead_options_init(railhead_options *options, size_t struct_bytes);
 
 /*
  * Opens a session: a signed HTTP request, then the proof on the fabric, which also proves the gateway. `*session` is the
- * caller's until railhead_close. One gateway, one principal; a program may have many.
+ * caller's until railhead_close. One gateway, one principal; a program may have many. RAILHEAD_ARGUMENT: a mistake in the options,
+ * the variables or the files, as a token's that cannot be read. A web identity's service that refuses, cannot be reached or does
+ * not answer in time has the same codes as a gateway.
  */
 int32_t railhead_connect(const railhead_options *options, railhead_session **session);
 

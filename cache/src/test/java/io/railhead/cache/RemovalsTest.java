@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.cache.Removal.Reason;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -12,7 +13,8 @@ class RemovalsTest {
     private final AtomicInteger heard = new AtomicInteger();
 
     private RemovalQueue subscribe(String namespace, String prefix) {
-        return removals.subscribe(namespace, "kv", prefix, 3, heard::incrementAndGet);
+        return Objects.requireNonNull(
+                removals.trySubscribe(namespace, "kv", prefix, 3, heard::incrementAndGet));
     }
 
     private void tell(String namespace, String key, Reason reason) {
@@ -56,6 +58,20 @@ class RemovalsTest {
             assertThat(other.take().removals()).hasSize(1);
         }
         assertThat(slow.take().removals()).hasSize(2);
+    }
+
+    @Test
+    void aBucketHasNoMoreSubscriptionsThanARemovalMayVisit() {
+        RemovalQueue first = subscribe("a", "0");
+        for (int i = 1; i < Removals.MAX_OF_BUCKET; i++) {
+            subscribe("a", Integer.toString(i));
+        }
+        assertThat(removals.trySubscribe("a", "kv", "", 3, heard::incrementAndGet)).isNull();
+        assertThat(removals.subscriptions()).isEqualTo(Removals.MAX_OF_BUCKET);
+        assertThat(removals.trySubscribe("a", "other", "", 3, heard::incrementAndGet)).isNotNull();
+        assertThat(subscribe("b", "").take().anew()).isTrue();
+        first.close();
+        assertThat(subscribe("a", "").take().anew()).isTrue();
     }
 
     @Test

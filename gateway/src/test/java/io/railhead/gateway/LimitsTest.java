@@ -54,6 +54,8 @@ class LimitsTest {
             entry("windows of one native request",
                     new Past("ChannelWindowsIT", "overlapping")),
             entry("lease of cache-only objects", new Past("ChannelKeysIT", "600_001")),
+            entry("subscriptions to removals of cache-only objects",
+                    new Past("RemovalsIT", "at most 64")),
             entry("body of what was refused", new Past("HttpFramingIT", "long_body")),
             entry("browser form",
                     new Past("FormUploadIT", "MaxPostPreDataLengthExceededError")),

@@ -3,6 +3,7 @@ package io.railhead.gateway.channel;
 import static io.railhead.gateway.RandomBytes.random;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.railhead.cache.Removals;
 import io.railhead.gateway.FakeStore;
 import io.railhead.gateway.TestGateway;
 import io.railhead.gateway.TestPeer;
@@ -77,8 +78,12 @@ class RemovalsIT {
     }
 
     private TestPeer peer(String accessKey, String secretKey) {
+        return peer(accessKey, secretKey, BUFFER);
+    }
+
+    private TestPeer peer(String accessKey, String secretKey, int bufferBytes) {
         return gateway.closing(
-                new TestPeer(gateway.client(accessKey, secretKey), secretKey, BUFFER));
+                new TestPeer(gateway.client(accessKey, secretKey), secretKey, bufferBytes));
     }
 
     private void put(String key, byte[] block) {
@@ -272,6 +277,25 @@ class RemovalsIT {
         peer.cancel(78);
         assertThat(waiting.join().code()).isEqualTo(Answer.CANCELLED);
         assertThat(peer.ask(Request.removals(0, "b", "", 1)).code()).isEqualTo("unsupported");
+    }
+
+    @Test
+    void aTenantsSessionsShareItsSubscriptions() {
+        List<TestPeer> peers = new ArrayList<>();
+        for (int i = 0; i < Removals.MAX_OF_BUCKET; i++) {
+            if (i % RemovalSubscriptions.MAX_SUBSCRIPTIONS == 0) {
+                peers.add(peer("AK", "SK", 4096));
+            }
+            begin(peers.getLast(), "p" + i);
+        }
+        assertRefused(peer.ask(removals("", 1)), 503, "at most 64");
+        assertRefused(peer("READER", "reader-secret", 4096).ask(removals("", 1)), 503,
+                "at most 64");
+        begin(peer("OTHER", "other-secret", 4096), "");
+        peers.getFirst().leave();
+        TestGateway.await(() -> gateway.metric("railhead_cache_only_subscriptions")
+                < Removals.MAX_OF_BUCKET);
+        begin(peer, "");
     }
 
     private static void assertRefused(Answer answer, int status, String words) {

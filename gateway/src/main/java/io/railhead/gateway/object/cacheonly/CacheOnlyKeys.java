@@ -3,6 +3,7 @@ package io.railhead.gateway.object.cacheonly;
 import io.railhead.cache.CacheOnlyObjects;
 import io.railhead.cache.ObjectId;
 import io.railhead.cache.RemovalQueue;
+import io.railhead.cache.Removals;
 import io.railhead.gateway.authorization.AccessControl;
 import io.railhead.gateway.request.RequestSource;
 import io.railhead.gateway.request.Route;
@@ -129,9 +130,16 @@ public final class CacheOnlyKeys {
      * that the caller may not read: see {@link #mayRead}.
      *
      * @param listener runs under locks of the cache: it may only hand over to another thread
+     * @throws S3Refusal {@code SlowDown} if the tenant has too many of the bucket
      */
     public RemovalQueue subscribe(String prefix, int mostKeys, Runnable listener) {
-        return objects.removals().subscribe(namespace, bucket, prefix, mostKeys, listener);
+        RemovalQueue queue = objects.removals()
+                .trySubscribe(namespace, bucket, prefix, mostKeys, listener);
+        if (queue == null) {
+            throw new S3Refusal(S3Error.SLOW_DOWN, "A tenant has at most "
+                    + Removals.MAX_OF_BUCKET + " subscriptions to removals of one bucket.");
+        }
+        return queue;
     }
 
     /**
