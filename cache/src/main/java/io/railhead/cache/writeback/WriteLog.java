@@ -66,7 +66,8 @@ public final class WriteLog implements AutoCloseable {
                 }
             }
         }
-        this.journal = new LogJournal(file, layout, header.log(), found.epoch(), found.half());
+        this.journal = new LogJournal(file, layout, header.log(), found.highestEpoch(),
+                found.half());
         try {
             // Whatever was found becomes safe, at both places, before anybody relies on it.
             journal.begin(entries.values());

@@ -39,6 +39,17 @@ final class PowerCutDisk implements BlockFile {
     /** Returns the disk as it is after a power cut now. */
     synchronized PowerCutDisk cut(Random random) {
         byte[] left = flushed.clone();
+        keepSome(left, random);
+        return new PowerCutDisk(left);
+    }
+
+    /** Lets the power fail, and come back. */
+    synchronized void lose(Random random) {
+        keepSome(flushed, random);
+        unflushed.clear();
+    }
+
+    private void keepSome(byte[] left, Random random) {
         int kept = random.nextInt(4);
         for (Write write : unflushed) {
             for (int from = 0; from < write.bytes.length; from += SECTOR_BYTES) {
@@ -53,7 +64,6 @@ final class PowerCutDisk implements BlockFile {
                 }
             }
         }
-        return new PowerCutDisk(left);
     }
 
     /** Returns the disk as the next process sees it after a kill: nothing is lost. */
