@@ -82,6 +82,10 @@ final class PowerCutDisk implements BlockFile {
         flushed[(int) at] ^= 1;
     }
 
+    synchronized void clear(int at, int bytes) {
+        java.util.Arrays.fill(flushed, at, at + bytes, (byte) 0);
+    }
+
     /** Returns the place of some bytes. */
     synchronized long find(byte[] wanted) {
         byte[] all = current();

@@ -51,6 +51,20 @@ final class PowerCutTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4})
+    void aLogWhoseMakingWasCutOffIsMadeAgain(long seed) {
+        Random ofCuts = new Random(seed);
+        disk.before = () -> {
+            cuts++;
+            try (WriteLog made = LogRig.open(disk.cut(ofCuts))) {
+                assertThat(made.entries()).isEmpty();
+            }
+        };
+        LogRig.open(disk).close();
+        assertThat(cuts).isGreaterThan(8);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4})
     void aSnapshotOfManyPartsThatIsCutOffLeavesTheFormerEpoch(long seed) {
         Random random = new Random(seed);
         Random ofCuts = new Random(seed + 1000);
