@@ -9,7 +9,6 @@ import io.railhead.os.BlockFile;
 import io.railhead.os.Mapping;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.util.List;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -52,11 +51,15 @@ final class JournalRecovery {
     /** One half in memory, both copies. */
     private record Half(int index, ByteBuffer first, ByteBuffer second) {
 
-        /** Returns the whole batch at a place, from whichever copy has it; null for none. */
+        /** Returns the whole batch at a place, of the later epoch if copies differ; or null. */
         @Nullable
         Batch at(int place, long log) {
             Batch one = Batch.at(first, place, log);
-            return one == null ? Batch.at(second, place, log) : one;
+            Batch other = Batch.at(second, place, log);
+            // A copy that the disk did not write has what was there in an earlier epoch.
+            boolean isOther = one == null
+                    || (other != null && other.head.epoch() > one.head.epoch());
+            return isOther ? other : one;
         }
     }
 
@@ -97,10 +100,8 @@ final class JournalRecovery {
     private long highestEpoch(Half half) {
         long highest = -1;
         for (int place = 0; place < layout.halfBytes(); place += BLOCK_BYTES) {
-            for (ByteBuffer copy : List.of(half.first, half.second)) {
-                Batch batch = Batch.at(copy, place, log);
-                highest = batch == null ? highest : Math.max(highest, batch.head.epoch());
-            }
+            Batch batch = half.at(place, log);
+            highest = batch == null ? highest : Math.max(highest, batch.head.epoch());
         }
         return highest;
     }

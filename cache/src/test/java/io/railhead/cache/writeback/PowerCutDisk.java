@@ -86,6 +86,11 @@ final class PowerCutDisk implements BlockFile {
         java.util.Arrays.fill(flushed, at, at + bytes, (byte) 0);
     }
 
+    /** Takes some bytes from a disk, as if what was written there since had been lost. */
+    synchronized void restore(PowerCutDisk former, long at, int bytes) {
+        System.arraycopy(former.flushed, (int) at, flushed, (int) at, bytes);
+    }
+
     /** Returns the place of some bytes. */
     synchronized long find(byte[] wanted) {
         byte[] all = current();

@@ -256,6 +256,27 @@ final class WriteLogTest {
     }
 
     @Test
+    void oneCopyThatTheDiskDidNotWriteLosesNothing() {
+        try (WriteLog log = LogRig.open(disk)) {
+            for (int i = 0; i < 100; i++) {
+                PowerCutDisk former = disk.afterKill();
+                LogEntry entry = await(LogRig.put(log, "n" + i, 100)).getFirst();
+                for (int copy = 0; copy < 2; copy++) {
+                    PowerCutDisk damaged = disk.afterKill();
+                    damaged.restore(former, LogRig.LAYOUT.halfAt(0, copy), LogRig.HALF);
+                    damaged.restore(former, LogRig.LAYOUT.halfAt(1, copy), LogRig.HALF);
+                    try (WriteLog next = LogRig.open(damaged)) {
+                        assertThat(next.entries()).as("copy %s, put %s", copy, i)
+                                .extracting(LogRig::name)
+                                .containsExactly("n" + i + ":100");
+                    }
+                }
+                await(log.commit(List.of(), List.of(entry)));
+            }
+        }
+    }
+
+    @Test
     void oneChangeAddsAndRemovesTogether() {
         try (WriteLog log = LogRig.open(disk)) {
             LogEntry part = await(LogRig.put(log, "part", 100)).getFirst();
