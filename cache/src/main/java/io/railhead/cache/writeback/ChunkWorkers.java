@@ -46,11 +46,16 @@ final class ChunkWorkers implements AutoCloseable {
                 Thread.ofPlatform().daemon().name("railhead-write-log-chunk-", 0).factory());
     }
 
-    /** Returns null if as many writes arrive as there is memory for. */
+    /**
+     * Returns null if as many writes arrive as there is memory for. The log excludes {@link #close}
+     * meanwhile.
+     */
     @Nullable
-    LogUpload tryUpload(WriteLog log, long lengthBytes, List<Extent> extents) {
+    LogUpload tryUpload(WriteLog log, long lengthBytes, List<Extent> extents, int recordBytes) {
         MemorySegment pair = pairs.poll();
-        return pair == null ? null : new LogUpload(log, this, pair, lengthBytes, extents);
+        return pair == null
+                ? null
+                : new LogUpload(log, this, pair, lengthBytes, extents, recordBytes);
     }
 
     /** Takes an upload's memory back, which no thread uses any more. */

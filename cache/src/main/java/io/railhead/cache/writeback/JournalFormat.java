@@ -63,9 +63,9 @@ final class JournalFormat {
         }
     }
 
-    static int putBytes(int description, StoredBytes bytes) {
-        return 1 + 2 * Long.BYTES + 3 * Integer.BYTES + description
-                + bytes.extents().size() * 2 * Long.BYTES + bytes.sums().size() * Integer.BYTES;
+    static int putBytes(int description, int extents, int sums) {
+        return 1 + 2 * Long.BYTES + 3 * Integer.BYTES + description + extents * 2 * Long.BYTES
+                + sums * Integer.BYTES;
     }
 
     static void put(ByteBuffer into, LogEntry entry) {
@@ -108,6 +108,13 @@ final class JournalFormat {
 
     static boolean isWhole(ByteBuffer batch, Head head) {
         return batch.limit() >= head.bytes() && batch.getInt(SUM_AT) == sum(batch, head);
+    }
+
+    /** Returns whether this is what the making of a log writes, which holds no entries. */
+    static boolean isFirst(ByteBuffer batch) {
+        Head head = head(batch);
+        return head != null && head.epoch == 1 && head.number == 0 && head.bodyBytes == 0
+                && isWhole(batch, head);
     }
 
     /** Reads the body of a whole batch. */

@@ -32,18 +32,34 @@ final class JournalRecovery {
     /**
      * The state that the journal describes.
      *
+     * @param highestEpoch the highest one of which anything is there; a torn epoch that never began
+     *            may be higher than the one that counts
+     * @param half the half that holds the epoch that counts
      * @param lastId the highest number that an entry had; -1 for none
      */
-    record Found(long epoch, int half, NavigableMap<Long, LogEntry> entries, long lastId) {}
+    record Found(long highestEpoch, int half, NavigableMap<Long, LogEntry> entries, long lastId) {}
+
+    /**
+     * An epoch that has begun.
+     *
+     * @param batches the number of its batches
+     * @param end the place behind them
+     */
+    private record Epoch(long number, Half half, NavigableMap<Long, LogEntry> entries, long lastId,
+            long batches, int end) {}
 
     /** One half in memory, both copies. */
     private record Half(int index, ByteBuffer first, ByteBuffer second) {
 
-        /** Returns the whole batch at a place, from whichever copy has it; null for none. */
+        /** Returns the whole batch at a place, of the later epoch if copies differ; or null. */
         @Nullable
         Batch at(int place, long log) {
             Batch one = Batch.at(first, place, log);
-            return one == null ? Batch.at(second, place, log) : one;
+            Batch other = Batch.at(second, place, log);
+            // A copy that the disk did not write has what was there in an earlier epoch.
+            boolean isOther = one == null
+                    || (other != null && other.head.epoch() > one.head.epoch());
+            return isOther ? other : one;
         }
     }
 
@@ -64,15 +80,30 @@ final class JournalRecovery {
 
     /** Throws {@link LogDamagedException} if what was acknowledged cannot all be there. */
     Found read() {
-        Found one = read(half(0));
-        Found other = read(half(1));
-        if (one == null || (other != null && other.epoch > one.epoch)) {
+        Half first = half(0);
+        Half second = half(1);
+        Epoch one = read(first);
+        Epoch other = read(second);
+        if (one == null || (other != null && other.number > one.number)) {
             one = other;
         }
         if (one == null) {
             throw new LogDamagedException("both halves of its journal are damaged");
         }
-        return one;
+        // The other half may be overwritten in part already, so it is not looked at.
+        requireEnd(one);
+        // Remains of a torn epoch must never be taken for batches of the next one.
+        long highest = Math.max(highestEpoch(first), highestEpoch(second));
+        return new Found(highest, one.half.index, one.entries, one.lastId);
+    }
+
+    private long highestEpoch(Half half) {
+        long highest = -1;
+        for (int place = 0; place < layout.halfBytes(); place += BLOCK_BYTES) {
+            Batch batch = half.at(place, log);
+            highest = batch == null ? highest : Math.max(highest, batch.head.epoch());
+        }
+        return highest;
     }
 
     private Half half(int half) {
@@ -88,7 +119,7 @@ final class JournalRecovery {
     }
 
     /** Returns null if the half holds no epoch that has begun. */
-    private @Nullable Found read(Half half) {
+    private @Nullable Epoch read(Half half) {
         Batch batch = half.at(0, log);
         if (batch == null || batch.head.number() != 0 || batch.head.kind() == Kind.CHANGES) {
             return null;
@@ -113,15 +144,17 @@ final class JournalRecovery {
             place += batch.wholeBytes();
             batch = place < layout.halfBytes() ? half.at(place, log) : null;
         }
-        requireEnd(half, place, epoch, number);
-        return begun ? new Found(epoch, half.index, entries, lastId) : null;
+        // Where a power cut tore its beginning, the other half was not cleared yet.
+        return begun ? new Epoch(epoch, half, entries, lastId, number, place) : null;
     }
 
-    private void requireEnd(Half half, int end, long epoch, long number) {
-        for (int place = end; place < layout.halfBytes(); place += BLOCK_BYTES) {
-            Batch later = half.at(place, log);
-            if (later != null && later.head.epoch() == epoch && later.head.number() > number) {
-                throw new LogDamagedException("batch " + number + " of its journal is damaged");
+    private void requireEnd(Epoch epoch) {
+        for (int place = epoch.end; place < layout.halfBytes(); place += BLOCK_BYTES) {
+            Batch later = epoch.half.at(place, log);
+            if (later != null && later.head.epoch() == epoch.number
+                    && later.head.number() > epoch.batches) {
+                throw new LogDamagedException(
+                        "batch " + epoch.batches + " of its journal is damaged");
             }
         }
     }

@@ -34,7 +34,8 @@ public final class LogEntry {
     }
 
     int encodedBytes() {
-        return JournalFormat.putBytes(description.length, bytes);
+        return JournalFormat.putBytes(description.length, bytes.extents().size(),
+                bytes.sums().size());
     }
 
     byte[] rawDescription() {

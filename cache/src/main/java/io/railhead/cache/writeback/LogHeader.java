@@ -24,8 +24,10 @@ record LogHeader(long log, LogLayout layout) {
     private static final long MAGIC = 0x5241494c57424c31L; // RAILWBL1
     private static final int SUM_AT = 32;
     private static final int ZEROS_BYTES = 4 << 20;
+    /** File systems, partition tables and volumes have their marks in so much of either end. */
+    private static final int END_BYTES = 1 << 20;
 
-    /** Returns null if the file holds nothing of ours, which must then be all zeros. */
+    /** Returns null if the first block is zeros: the file holds no log. */
     static @Nullable LogHeader read(BlockFile file) {
         try (Mapping memory = Mapping.anonymous(BLOCK_BYTES)) {
             file.read(memory.segment(), 0);
@@ -34,17 +36,20 @@ record LogHeader(long log, LogLayout layout) {
                 return new LogHeader(bytes.getLong(8), new LogLayout(bytes.getLong(16),
                         bytes.getInt(24), bytes.getInt(28)));
             }
-            requireBlank(bytes);
+            if (!isZero(bytes)) {
+                throw new LogDamagedException("its first block is no log's, or is damaged");
+            }
             return null;
         }
     }
 
-    private static void requireBlank(ByteBuffer bytes) {
+    private static boolean isZero(ByteBuffer bytes) {
         while (bytes.hasRemaining()) {
             if (bytes.get() != 0) {
-                throw new LogDamagedException("its first block is no log's, or is damaged");
+                return false;
             }
         }
+        return true;
     }
 
     private static int sum(ByteBuffer bytes) {
@@ -55,9 +60,11 @@ record LogHeader(long log, LogLayout layout) {
 
     /**
      * Writes zeros over the whole file, so that later writes change no metadata of the file system,
-     * then an empty journal, and the header last. A start that is cut off leaves no header.
+     * then an empty journal, and the header last. A start that is cut off leaves no header. Throws
+     * {@link LogDamagedException} if either end, or the journal, holds anything.
      */
     void create(BlockFile file) {
+        requireBlank(file);
         try (Mapping memory = Mapping.anonymous(ZEROS_BYTES)) {
             for (long at = 0; at < layout.fileBytes(); at += ZEROS_BYTES) {
                 long bytes = Math.min(ZEROS_BYTES, layout.fileBytes() - at);
@@ -71,6 +78,31 @@ record LogHeader(long log, LogLayout layout) {
             block.asByteBuffer().put(encoded());
             file.write(block, 0);
             file.sync();
+        }
+    }
+
+    private void requireBlank(BlockFile file) {
+        try (Mapping memory = Mapping.anonymous(END_BYTES)) {
+            MemorySegment bytes = memory.segment();
+            requireBlank(file, 0, bytes);
+            requireBlank(file, layout.fileBytes() - END_BYTES, bytes);
+            for (int copy = 0; copy < 2; copy++) {
+                // A journal without a header is that of a damaged log.
+                requireBlank(file, layout.halfAt(0, copy), bytes.asSlice(0, BLOCK_BYTES));
+                requireBlank(file, layout.halfAt(1, copy), bytes.asSlice(0, BLOCK_BYTES));
+            }
+        }
+    }
+
+    private static void requireBlank(BlockFile file, long at, MemorySegment into) {
+        file.read(into, at);
+        for (long block = 0; block < into.byteSize(); block += BLOCK_BYTES) {
+            ByteBuffer bytes = ByteBuffer
+                    .wrap(into.asSlice(block, BLOCK_BYTES).toArray(JAVA_BYTE));
+            if (!JournalFormat.isFirst(bytes) && !isZero(bytes)) {
+                throw new LogDamagedException("it holds no log, and other content at byte "
+                        + (at + block));
+            }
         }
     }
 

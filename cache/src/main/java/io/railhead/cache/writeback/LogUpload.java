@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +26,7 @@ public final class LogUpload implements AutoCloseable {
     private final MemorySegment memory;
     private final long lengthBytes;
     private final List<Extent> extents;
+    private final int recordBytes;
     private final StoredBytes places;
     private final MessageDigest digest = newDigest();
     private final List<Integer> sums = new ArrayList<>();
@@ -37,15 +39,16 @@ public final class LogUpload implements AutoCloseable {
     private long submitted;
     private byte[] md5 = new byte[0];
     private boolean moved;
-    private boolean closed;
+    private final AtomicBoolean closed = new AtomicBoolean();
 
     LogUpload(WriteLog log, ChunkWorkers workers, MemorySegment ownedMemory, long lengthBytes,
-            List<Extent> ownedExtents) {
+            List<Extent> ownedExtents, int recordBytes) {
         this.log = log;
         this.workers = workers;
         this.memory = ownedMemory;
         this.lengthBytes = lengthBytes;
         this.extents = ownedExtents;
+        this.recordBytes = recordBytes;
         this.places = new StoredBytes(lengthBytes, ownedExtents, List.of());
     }
 
@@ -148,27 +151,34 @@ public final class LogUpload implements AutoCloseable {
         return lengthBytes;
     }
 
+    /** Returns the room that its record has in the journal until it is committed or closed. */
+    int recordBytes() {
+        return recordBytes;
+    }
+
     /** Gives the bytes away; their room is the entry's. */
     StoredBytes moveBytes() {
-        if (moved || closed || md5.length == 0) {
+        if (moved || closed.get() || md5.length == 0) {
             throw new IllegalStateException("not finished, or committed before");
         }
         moved = true;
         return new StoredBytes(lengthBytes, extents, sums);
     }
 
-    /** Frees the memory, and the room unless it was given away, once no write is under way. */
+    /**
+     * Frees the memory, and the room unless it was given away, once no write is under way. Any
+     * thread; further calls do nothing, since the memory may be another upload's by then.
+     */
     @Override
     public void close() {
-        if (closed) {
+        if (!closed.compareAndSet(false, true)) {
             return;
         }
-        closed = true;
         boolean isKept = moved;
         var _ = last.whenComplete((_, _) -> {
             workers.release(memory);
             if (!isKept) {
-                log.release(extents);
+                log.release(extents, recordBytes);
             }
         });
     }

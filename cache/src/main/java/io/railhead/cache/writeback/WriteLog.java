@@ -31,6 +31,11 @@ import org.slf4j.LoggerFactory;
 public final class WriteLog implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WriteLog.class);
 
+    /** A long key, percent-encoded, and S3's most metadata. */
+    private static final int LONGEST_DESCRIPTION = 16 << 10;
+    /** Several uploads at a time have room in the smallest journal. */
+    private static final int PART_OF_DESCRIPTION = 64;
+
     private final BlockFile file;
     private final LogLayout layout;
     private final LogJournal journal;
@@ -42,6 +47,7 @@ public final class WriteLog implements AutoCloseable {
     private long nextId; // guarded by this
     private int entryBytes; // guarded by this
     private int queuedBytes; // guarded by this
+    private int reservedBytes; // guarded by this
     private boolean closed; // guarded by this
     private @Nullable Throwable failure; // guarded by this
 
@@ -66,7 +72,8 @@ public final class WriteLog implements AutoCloseable {
                 }
             }
         }
-        this.journal = new LogJournal(file, layout, header.log(), found.epoch(), found.half());
+        this.journal = new LogJournal(file, layout, header.log(), found.highestEpoch(),
+                found.half());
         try {
             // Whatever was found becomes safe, at both places, before anybody relies on it.
             journal.begin(entries.values());
@@ -127,28 +134,48 @@ public final class WriteLog implements AutoCloseable {
     }
 
     /**
-     * Reserves room for the bytes of one write.
+     * Reserves room for one write: its bytes, and its record with a description of at most
+     * {@link #longestDescription}.
      *
      * @param spareBytes the room that must be left afterwards
      * @return null if there is no room, too many writes arrive at once, or the log has failed
      */
-    public @Nullable LogUpload tryBegin(long lengthBytes, long spareBytes) {
-        List<Extent> extents;
-        synchronized (this) {
-            long bytes = LogLayout.wholeBlocks(lengthBytes);
-            boolean isOpen = failure == null && !closed
-                    && entryBytes < journal.mostEntryBytes()
-                    && free.freeBytes() - bytes >= spareBytes;
-            extents = isOpen ? free.tryTake(bytes) : null;
-        }
+    public synchronized @Nullable LogUpload tryBegin(long lengthBytes, long spareBytes) {
+        long bytes = LogLayout.wholeBlocks(lengthBytes);
+        boolean isOpen = failure == null && !closed && free.freeBytes() - bytes >= spareBytes;
+        List<Extent> extents = isOpen ? free.tryTake(bytes) : null;
         if (extents == null) {
             return null;
         }
-        LogUpload upload = workers.tryUpload(this, lengthBytes, extents);
+        int record = longestRecord(lengthBytes, extents);
+        // Under the lock, or the memory could be freed by a close meanwhile.
+        LogUpload upload = isFull(record)
+                ? null
+                : workers.tryUpload(this, lengthBytes, extents, record);
         if (upload == null) {
             release(extents);
+        } else {
+            reservedBytes += record;
         }
         return upload;
+    }
+
+    private int longestRecord(long lengthBytes, List<Extent> extents) {
+        int sums = (int) ((lengthBytes + layout.chunkBytes() - 1) / layout.chunkBytes());
+        return JournalFormat.putBytes(longestDescription(), extents.size(), sums);
+    }
+
+    private boolean isFull(int moreBytes) {
+        return entryBytes + queuedBytes + reservedBytes + moreBytes > journal.mostEntryBytes()
+                || moreBytes > journal.mostChangeBytes();
+    }
+
+    /**
+     * Returns the longest description for which there is always room once an upload has begun. The
+     * commit of a longer one may fail.
+     */
+    public int longestDescription() {
+        return Math.min(LONGEST_DESCRIPTION, journal.mostEntryBytes() / PART_OF_DESCRIPTION);
     }
 
     /** An entry to be: its bytes, and what its owner needs to know of it. */
@@ -170,7 +197,7 @@ public final class WriteLog implements AutoCloseable {
      * @param drafts uploads that have been finished, and belong to the log from now on
      * @param removed entries that are there; their room is free again once their readers are gone
      * @param onSafe called with the new entries before the stage completes, one commit at a time in
-     *            their order; must not throw
+     *            their order; if it throws, its owner is behind the log, so the log fails
      */
     public CompletionStage<List<LogEntry>> commit(List<Draft> drafts, List<LogEntry> removed,
             Consumer<List<LogEntry>> onSafe) {
@@ -181,14 +208,13 @@ public final class WriteLog implements AutoCloseable {
                 LogUpload upload = draft.finished;
                 added.add(new LogEntry(nextId++, draft.description,
                         upload == null ? StoredBytes.NONE : upload.moveBytes()));
+                reservedBytes -= upload == null ? 0 : upload.recordBytes();
             }
             commit = new Commit(
                     new LogChange(added, removed.stream().map(LogEntry::id).toList()), onSafe,
                     new CompletableFuture<>());
             int bytes = commit.change.encodedBytes();
-            boolean isFull = !added.isEmpty()
-                    && (entryBytes + queuedBytes + bytes > journal.mostEntryBytes()
-                            || bytes > journal.mostChangeBytes());
+            boolean isFull = !added.isEmpty() && isFull(bytes);
             Throwable cause = failure;
             if (closed || cause != null || isFull) {
                 if (cause == null) {
@@ -229,6 +255,12 @@ public final class WriteLog implements AutoCloseable {
         }
     }
 
+    /** Takes back what an upload has reserved and not used. */
+    synchronized void release(List<Extent> extents, int recordBytes) {
+        reservedBytes -= recordBytes;
+        release(extents);
+    }
+
     synchronized void release(List<Extent> extents) {
         extents.forEach(free::release);
     }
@@ -259,16 +291,16 @@ public final class WriteLog implements AutoCloseable {
         while (!batch.isEmpty()) {
             try {
                 write(batch);
+                for (Commit commit : batch) {
+                    commit.onSafe.accept(commit.change.added());
+                    commit.done.complete(commit.change.added());
+                }
             } catch (RuntimeException | Error e) {
                 fail(e);
                 Throwable cause = e;
                 batch.forEach(commit -> commit.done.completeExceptionally(
                         new LogUnusableException("the log has failed", cause)));
                 return;
-            }
-            for (Commit commit : batch) {
-                commit.onSafe.accept(commit.change.added());
-                commit.done.complete(commit.change.added());
             }
             batch = next();
         }

@@ -39,9 +39,15 @@ final class LogRig {
     }
 
     static CompletionStage<List<LogEntry>> put(WriteLog log, String name, int length) {
+        return put(log, name, length, name + ":" + length);
+    }
+
+    /** @param described name and length, and what else may follow, separated by colons */
+    static CompletionStage<List<LogEntry>> put(WriteLog log, String name, int length,
+            String described) {
         try (LogUpload upload = upload(log, bytesOf(name, length))) {
             return log.commit(List.of(new WriteLog.Draft(upload,
-                    (name + ":" + length).getBytes(StandardCharsets.UTF_8))), List.of());
+                    described.getBytes(StandardCharsets.UTF_8))), List.of());
         }
     }
 

@@ -39,6 +39,17 @@ final class PowerCutDisk implements BlockFile {
     /** Returns the disk as it is after a power cut now. */
     synchronized PowerCutDisk cut(Random random) {
         byte[] left = flushed.clone();
+        keepSome(left, random);
+        return new PowerCutDisk(left);
+    }
+
+    /** Lets the power fail, and come back. */
+    synchronized void lose(Random random) {
+        keepSome(flushed, random);
+        unflushed.clear();
+    }
+
+    private void keepSome(byte[] left, Random random) {
         int kept = random.nextInt(4);
         for (Write write : unflushed) {
             for (int from = 0; from < write.bytes.length; from += SECTOR_BYTES) {
@@ -53,7 +64,6 @@ final class PowerCutDisk implements BlockFile {
                 }
             }
         }
-        return new PowerCutDisk(left);
     }
 
     /** Returns the disk as the next process sees it after a kill: nothing is lost. */
@@ -70,6 +80,15 @@ final class PowerCutDisk implements BlockFile {
 
     synchronized void flip(long at) {
         flushed[(int) at] ^= 1;
+    }
+
+    synchronized void clear(int at, int bytes) {
+        java.util.Arrays.fill(flushed, at, at + bytes, (byte) 0);
+    }
+
+    /** Takes some bytes from a disk, as if what was written there since had been lost. */
+    synchronized void restore(PowerCutDisk former, long at, int bytes) {
+        System.arraycopy(former.flushed, (int) at, flushed, (int) at, bytes);
     }
 
     /** Returns the place of some bytes. */

@@ -1,7 +1,9 @@
 package io.railhead.cache.writeback;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.railhead.os.OsException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -18,6 +20,8 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 final class PowerCutTest {
     private static final int OPERATIONS = 120;
+    /** Two of such descriptions fill a part of a snapshot, so that most snapshots have three. */
+    private static final int LONG_DESCRIPTION = 5500;
 
     private final PowerCutDisk disk = new PowerCutDisk(LogRig.FILE);
     private final Set<String> issued = ConcurrentHashMap.newKeySet();
@@ -38,17 +42,51 @@ final class PowerCutTest {
                 if (held.size() > 4 && random.nextBoolean()) {
                     remove(log, held, random);
                 } else {
-                    put(log, held, "w" + seed + "-" + i, random.nextInt(30_000));
+                    put(log, held, "w" + seed + "-" + i, random.nextInt(30_000), 0);
                 }
             }
         }
         assertThat(cuts).isGreaterThan(OPERATIONS);
     }
 
-    private void put(WriteLog log, Map<String, LogEntry> held, String name, int length) {
-        String described = name + ":" + length;
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4})
+    void aLogWhoseMakingWasCutOffIsMadeAgain(long seed) {
+        Random ofCuts = new Random(seed);
+        disk.before = () -> {
+            cuts++;
+            try (WriteLog made = LogRig.open(disk.cut(ofCuts))) {
+                assertThat(made.entries()).isEmpty();
+            }
+        };
+        LogRig.open(disk).close();
+        assertThat(cuts).isGreaterThan(8);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4})
+    void aSnapshotOfManyPartsThatIsCutOffLeavesTheFormerEpoch(long seed) {
+        Random random = new Random(seed);
+        Random ofCuts = new Random(seed + 1000);
+        try (WriteLog log = LogRig.open(disk)) {
+            disk.before = () -> cutNow(ofCuts, seed);
+            Map<String, LogEntry> held = new HashMap<>();
+            for (int i = 0; i < OPERATIONS / 2; i++) {
+                if (held.size() > 4) {
+                    remove(log, held, random);
+                } else {
+                    put(log, held, "s" + seed + "-" + i, random.nextInt(100), LONG_DESCRIPTION);
+                }
+            }
+        }
+        assertThat(cuts).isGreaterThan(OPERATIONS / 2);
+    }
+
+    private void put(WriteLog log, Map<String, LogEntry> held, String name, int length,
+            int padding) {
+        String described = name + ":" + length + ":" + "x".repeat(padding);
         issued.add(described);
-        var commit = LogRig.put(log, name, length)
+        var commit = LogRig.put(log, name, length, described)
                 .thenApply(entries -> {
                     acknowledged.add(described);
                     return entries;
@@ -69,7 +107,9 @@ final class PowerCutTest {
         cuts++;
         Set<String> mustBe = Set.copyOf(acknowledged);
         Set<String> mustNotBe = Set.copyOf(removed);
-        try (WriteLog recovered = LogRig.open(disk.cut(random))) {
+        PowerCutDisk left = disk.cut(random);
+        cutAgain(left, random);
+        try (WriteLog recovered = LogRig.open(left)) {
             List<String> names = recovered.entries().stream().map(LogRig::name).toList();
             assertThat(names).as("seed %s, cut %s: the acknowledged", seed, cuts)
                     .containsAll(mustBe.stream().filter(name -> !removing.contains(name)).toList());
@@ -78,5 +118,16 @@ final class PowerCutTest {
             assertThat(issued).as("seed %s, cut %s: the known", seed, cuts).containsAll(names);
             recovered.entries().forEach(entry -> LogRig.requireWhole(recovered, entry));
         }
+    }
+
+    /** Lets the power fail once more, in the middle of the recovery. */
+    private static void cutAgain(PowerCutDisk left, Random random) {
+        if (random.nextBoolean()) {
+            return;
+        }
+        left.failingSyncs = true;
+        assertThatThrownBy(() -> LogRig.open(left)).isInstanceOf(OsException.class);
+        left.lose(random);
+        left.failingSyncs = false;
     }
 }

@@ -86,6 +86,30 @@ final class WriteLogTest {
     }
 
     @Test
+    void anUploadThatHasBegunNeverFindsTheJournalFull() {
+        try (WriteLog log = LogRig.open(disk)) {
+            byte[] description = new byte[log.longestDescription()];
+            List<LogUpload> uploads = new ArrayList<>();
+            for (LogUpload next = log.tryBegin(10, 0); next != null; next = log.tryBegin(10, 0)) {
+                uploads.add(next);
+            }
+            assertThat(log.stats().freeBytes()).as("the journal is full first")
+                    .isGreaterThan(4096 * 10);
+            uploads.removeLast().close();
+            uploads.add(requireNonNull(log.tryBegin(10, 0)));
+            for (LogUpload upload : uploads) {
+                await(upload.take(ByteBuffer.allocate(10)));
+                await(upload.finish());
+                await(log.commit(List.of(new WriteLog.Draft(upload, description)), List.of()));
+                upload.close();
+            }
+            assertThat(log.tryBegin(10, 0)).as("the journal is full of entries").isNull();
+            await(log.commit(List.of(), List.of(log.entries().getFirst())));
+            requireNonNull(log.tryBegin(10, 0)).close();
+        }
+    }
+
+    @Test
     void anUploadThatIsGivenUpFreesItsRoom() {
         try (WriteLog log = LogRig.open(disk)) {
             long before = log.stats().freeBytes();
@@ -126,6 +150,32 @@ final class WriteLogTest {
                     .hasMessageContaining("told to fail");
             disk.failingWrites = false;
             assertThat(log.tryBegin(100, 0)).isNull();
+        }
+    }
+
+    @Test
+    void anOwnerThatThrowsOnASafeWritePoisonsTheLog() {
+        try (WriteLog log = LogRig.open(disk)) {
+            WriteLog.Draft draft = new WriteLog.Draft(null, new byte[5]);
+            CompletionStage<List<LogEntry>> unknown = log.commit(List.of(draft), List.of(), _ -> {
+                throw new AssertionError("told to fail");
+            });
+            assertThatThrownBy(() -> await(unknown)).isInstanceOf(LogUnusableException.class)
+                    .hasRootCauseMessage("told to fail");
+            assertThat(log.stats().failed()).isTrue();
+            assertThatThrownBy(() -> await(log.commit(List.of(draft), List.of())))
+                    .isInstanceOf(LogUnusableException.class);
+        }
+    }
+
+    @Test
+    void anUploadFreesItsRoomOnceHoweverOftenItIsClosed() {
+        try (WriteLog log = LogRig.open(disk)) {
+            long before = log.stats().freeBytes();
+            LogUpload upload = requireNonNull(log.tryBegin(50_000, 0));
+            upload.close();
+            upload.close();
+            assertThat(log.stats().freeBytes()).isEqualTo(before);
         }
     }
 
@@ -206,6 +256,27 @@ final class WriteLogTest {
     }
 
     @Test
+    void oneCopyThatTheDiskDidNotWriteLosesNothing() {
+        try (WriteLog log = LogRig.open(disk)) {
+            for (int i = 0; i < 100; i++) {
+                PowerCutDisk former = disk.afterKill();
+                LogEntry entry = await(LogRig.put(log, "n" + i, 100)).getFirst();
+                for (int copy = 0; copy < 2; copy++) {
+                    PowerCutDisk damaged = disk.afterKill();
+                    damaged.restore(former, LogRig.LAYOUT.halfAt(0, copy), LogRig.HALF);
+                    damaged.restore(former, LogRig.LAYOUT.halfAt(1, copy), LogRig.HALF);
+                    try (WriteLog next = LogRig.open(damaged)) {
+                        assertThat(next.entries()).as("copy %s, put %s", copy, i)
+                                .extracting(LogRig::name)
+                                .containsExactly("n" + i + ":100");
+                    }
+                }
+                await(log.commit(List.of(), List.of(entry)));
+            }
+        }
+    }
+
+    @Test
     void oneChangeAddsAndRemovesTogether() {
         try (WriteLog log = LogRig.open(disk)) {
             LogEntry part = await(LogRig.put(log, "part", 100)).getFirst();
@@ -263,6 +334,44 @@ final class WriteLogTest {
                 .isInstanceOf(DiskRefusedException.class)
                 .hasMessageContaining("the configuration says");
         assertThat(file).hasSize(content.length);
+    }
+
+    @Test
+    @RequiresDirectFiles
+    void contentBehindTheFirstBlockOrAtTheEndIsRefusedAndUntouched(@TempDir Path folder)
+            throws Exception {
+        int size = (int) WriteLog.leastBytes();
+        for (int at : List.of(0x10040, size - 512)) {
+            Path file = folder.resolve("somebody's-at-" + at);
+            byte[] content = new byte[size];
+            content[at] = 1;
+            Files.write(file, content);
+            assertThatThrownBy(() -> WriteLog.open(file.toString(), size))
+                    .isInstanceOf(DiskRefusedException.class)
+                    .hasMessageContaining("other content at byte " + at / 4096 * 4096);
+            assertThat(Files.readAllBytes(file)).isEqualTo(content);
+        }
+    }
+
+    @Test
+    void aLogWhoseHeaderIsLostIsNotMadeAnew() {
+        try (WriteLog log = LogRig.open(disk)) {
+            await(LogRig.put(log, "kept", 100));
+        }
+        PowerCutDisk damaged = disk.afterKill();
+        damaged.clear(0, 4096);
+        assertThatThrownBy(() -> LogRig.open(damaged)).isInstanceOf(LogDamagedException.class)
+                .hasMessageContaining("other content");
+    }
+
+    @Test
+    @RequiresDirectFiles
+    void aFolderThatIsMissingIsNotMade(@TempDir Path folder) {
+        Path file = folder.resolve("not-mounted").resolve("write-back");
+        assertThatThrownBy(() -> WriteLog.open(file.toString(), WriteLog.leastBytes()))
+                .isInstanceOf(DiskRefusedException.class)
+                .hasMessageContaining(file.toString());
+        assertThat(folder).isEmptyDirectory();
     }
 
     @Test

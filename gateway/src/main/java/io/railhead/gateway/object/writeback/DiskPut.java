@@ -88,7 +88,8 @@ final class DiskPut implements Subscriber<ByteBuffer> {
 
     @Override
     public void onComplete() {
-        upload.finish().whenComplete((_, failure) -> {
+        // The end may come while a slow disk still takes the last piece.
+        taken.thenCompose(_ -> upload.finish()).whenComplete((_, failure) -> {
             if (failure == null) {
                 commit();
             } else {
