@@ -166,7 +166,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
         if (to == null || !arrivals.tryBegin(store.name())) {
             return false;
         }
-        boolean isCurrent = to.stores().apply(store.name()) == store;
+        boolean isCurrent = store.equals(to.stores().apply(store.name()));
         if (!isCurrent) {
             arrived(store);
         }

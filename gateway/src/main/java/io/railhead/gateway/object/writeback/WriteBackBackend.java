@@ -163,7 +163,8 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
         long length = DiskPut.lengthBytes(request.payload());
         boolean isPlain = rule.acknowledgesAtDisk() && writer.isKept
                 && request.method().equals("PUT") && length >= 0 && length <= LONGEST_PUT
-                && PutHeaders.bytes(named.key()) <= LONGEST_KEY && !KeyReadings.isAmbiguous(named.key())
+                && PutHeaders.bytes(named.key()) <= LONGEST_KEY
+                && !KeyReadings.isAmbiguous(named.key())
                 && Query.require(request.target().rawQuery()).allNames("x-id"::equals);
         Set<String> trailers = request.payload() instanceof Payload.Stream stream
                 ? stream.trailers().keySet()
