@@ -240,7 +240,7 @@ public final class Gateway implements AutoCloseable, Readiness {
                     fresh -> {
                         fresh.forEach(store -> probe(store, credentials.anyAtStore()));
                         checkCacheOnly(credentials.anyAtStore());
-                    }, writeBack == null ? Set::of : writeBack::stores));
+                    }, writeBack));
             files.openTls(config.gateway(), vertx, listener).ifPresent(this::opened);
             admin = config.admin().enabled()
                     ? openAdmin(status(fabrics, connections, credentials), credentials, reads,

@@ -8,16 +8,19 @@ import io.railhead.gateway.config.ConfigException;
 import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.frontdoor.Connections;
 import io.railhead.gateway.log.ApplicationLog;
+import io.railhead.gateway.object.writeback.WriteBack;
+import io.railhead.gateway.request.PlacedStore;
 import io.railhead.gateway.request.Routes;
 import io.railhead.gateway.tracing.Tracing;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Puts another configuration into force while requests are served. The whole change is refused if
@@ -32,11 +35,11 @@ final class Reload {
      *
      * @param nanoClock the clock of cached objects
      * @param probing probes new stores, without waiting
-     * @param storesInUse names those that acknowledged writes wait for
+     * @param writeBack holds acknowledged writes that stores do not have yet; null for none ever
      */
     record Parts(OpenStores stores, Routes routes, ChannelServer requests, Admission admission,
             Connections connections, Tracing tracing, UsageTable usage, LongSupplier nanoClock,
-            Consumer<List<Backend>> probing, Supplier<Set<String>> storesInUse) {}
+            Consumer<List<Backend>> probing, @Nullable WriteBack writeBack) {}
 
     Reload(GatewayConfig config, Parts parts) {
         this.config = config;
@@ -65,13 +68,23 @@ final class Reload {
             throw new ConfigException("nothing of the file is used: " + String.join(", ", fixed)
                     + (fixed.size() == 1 ? " needs" : " need") + " a restart");
         }
-        for (String store : parts.storesInUse().get()) {
-            if (!next.backends().containsKey(store)) {
-                throw new ConfigException("nothing of the file is used: backends." + store
-                        + " has acknowledged writes that are not written yet, and is gone");
-            }
+        WriteBack writeBack = parts.writeBack();
+        if (writeBack == null) {
+            use(next, Set.of());
+            return;
         }
+        writeBack.changeStores(true);
+        try {
+            use(next, writeBack.stores());
+        } finally {
+            writeBack.changeStores(false);
+        }
+    }
+
+    /** @param inUse stores for which acknowledged writes are pending, or arrive */
+    private void use(GatewayConfig next, Set<String> inUse) throws ConfigException {
         try (OpenStores.Change stores = parts.stores().open(next.backends())) {
+            requireSame(inUse, stores.placed());
             // Read now: a new promise covers knowledge from this moment on.
             long nowNanos = parts.nanoClock().getAsLong();
             parts.routes()
@@ -86,6 +99,21 @@ final class Reload {
             parts.probing().accept(fresh);
         } catch (IllegalArgumentException e) {
             throw new ConfigException(String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** Pending writes must not be lost, nor reach another store of the same name. */
+    private void requireSame(Set<String> inUse, Map<String, PlacedStore> placed)
+            throws ConfigException {
+        for (String name : inUse) {
+            PlacedStore before = parts.routes().table().stores().get(name);
+            PlacedStore after = placed.get(name);
+            boolean isSame = before != null && after != null && before.era().equals(after.era());
+            if (!isSame) {
+                throw new ConfigException("nothing of the file is used: backends." + name
+                        + " has acknowledged writes that are not written yet, and "
+                        + (after == null ? "is gone" : "has no endpoint of before"));
+            }
         }
     }
 

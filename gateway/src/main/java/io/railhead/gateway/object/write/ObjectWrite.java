@@ -114,7 +114,7 @@ public final class ObjectWrite implements Operation {
         };
     }
 
-    static WriteOutcome outcomeOf(BackendResponse answer) {
+    public static WriteOutcome outcomeOf(BackendResponse answer) {
         int status = answer.status();
         return switch (status) {
             case 501 -> WriteOutcome.REFUSED;

@@ -1,30 +1,54 @@
 package io.railhead.gateway.object.writeback;
 
+import io.railhead.cache.WriteOutcome;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
-import java.util.TreeMap;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The pending writes of one bucket, which reach the store one after the other, in the order in
- * which they were acknowledged. Any thread. A write that the store refuses holds up those behind
- * it: nothing overtakes.
+ * which they were acknowledged. A request that must wait for them has its turn in the same order,
+ * and the writes behind it wait for its answer. Any thread. A write that the store refuses holds up
+ * those behind it: nothing overtakes.
  */
 final class BucketQueue {
+    /** The time in which a store may still perform a request that it did not answer. */
+    static final Duration DOUBT = Duration.ofMinutes(1);
     private static final Logger LOG = LoggerFactory.getLogger(BucketQueue.class);
     private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(60);
 
     private final Steps steps;
-    private final TreeMap<Long, PendingWrite> pending = new TreeMap<>(); // guarded by this
+    private final LongSupplier nanoClock;
+    private final Deque<Entry> entries = new ArrayDeque<>(); // guarded by this; in their order
+    private final Map<Entry, Long> doubts = new HashMap<>(); // guarded by this; to nanoseconds
+    private int turns; // guarded by this; requests that are at the store
     private boolean busy; // guarded by this
     private boolean closed; // guarded by this
+    private boolean sealed; // guarded by this
+    private @Nullable Object timer; // guarded by this; the pause under way
     private Duration pause = FIRST_PAUSE; // guarded by this
+
+    /** A member of the queue. */
+    sealed interface Entry permits PendingWrite, Turn {
+
+        /** Returns the key that it changes, decoded; "" for any. */
+        String key();
+
+        default boolean touches(String other) {
+            return key().isEmpty() || other.isEmpty() || key().equals(other);
+        }
+    }
 
     /** The steps of a queue, none of which blocks. */
     interface Steps {
@@ -39,60 +63,189 @@ final class BucketQueue {
         void later(Runnable step, Duration pause);
     }
 
-    BucketQueue(Steps steps) {
+    BucketQueue(Steps steps, LongSupplier nanoClock) {
         this.steps = steps;
+        this.nanoClock = nanoClock;
     }
 
     void add(PendingWrite write) {
         synchronized (this) {
-            pending.put(write.sequence(), write);
+            entries.add(write);
         }
         goOn();
     }
 
+    /** Gives a request its turn, unless {@link #leave} comes first. */
+    void add(Turn turn) {
+        synchronized (this) {
+            entries.add(turn);
+        }
+        goOn();
+    }
+
+    /** Returns whether a request was still waiting, which now never has its turn. */
+    boolean leave(Turn turn) {
+        boolean waited;
+        synchronized (this) {
+            waited = entries.remove(turn);
+        }
+        if (waited) {
+            goOn();
+        }
+        return waited;
+    }
+
     synchronized List<PendingWrite> all() {
-        return new ArrayList<>(pending.values());
+        List<PendingWrite> writes = new ArrayList<>();
+        for (Entry entry : entries) {
+            if (entry instanceof PendingWrite write) {
+                writes.add(write);
+            }
+        }
+        return writes;
     }
 
-    /** Returns the write behind which nothing waits; null for none. */
-    synchronized @Nullable PendingWrite last() {
-        return pending.isEmpty() ? null : pending.lastEntry().getValue();
+    /** Returns the write behind which no other waits; null for none. */
+    @Nullable
+    PendingWrite last() {
+        List<PendingWrite> writes = all();
+        return writes.isEmpty() ? null : writes.getLast();
     }
 
+    /** Returns whether the store refuses the first write. */
     synchronized boolean isStuck() {
-        return !pending.isEmpty() && !pending.firstEntry().getValue().problem().isEmpty();
+        return !sealed && entries.peek() instanceof PendingWrite first
+                && !first.problem().isEmpty();
+    }
+
+    /** Returns whether a write may be acknowledged before the store has it. */
+    synchronized boolean takesWrites() {
+        return !sealed && !isStuck();
+    }
+
+    /**
+     * Returns whether a request that changes a key may go to the store now. Nobody waits, and no
+     * earlier request may still change the key; or the first write is stuck, and it is a deletion
+     * that nothing in the queue is about.
+     */
+    synchronized boolean mayPass(String key, boolean deletes) {
+        if (sealed || isInDoubt(key, null)) {
+            return false;
+        }
+        return entries.isEmpty() || (deletes && !key.isEmpty() && isStuck()
+                && entries.stream().noneMatch(entry -> entry.touches(key)));
+    }
+
+    /**
+     * Ends all changes of the bucket until a restart: the log may have a write that its client
+     * believes to have failed, and a restart would write it over what came later.
+     */
+    synchronized void seal() {
+        sealed = true;
     }
 
     /** Tries the first write again now, unless it is being tried. */
     void retry() {
+        synchronized (this) {
+            timer = null;
+        }
         goOn();
     }
 
+    /** Sends nothing more; requests that wait end by their own time. */
     synchronized void close() {
         closed = true;
     }
 
     private void goOn() {
-        PendingWrite first;
-        synchronized (this) {
-            if (busy || closed || pending.isEmpty()) {
+        Entry next = next();
+        while (next != null) {
+            if (next instanceof PendingWrite write) {
+                attempt(write);
                 return;
             }
-            busy = true;
-            first = pending.firstEntry().getValue();
+            take((Turn) next);
+            next = next();
         }
-        attempt(first).whenComplete((outcome, failure) -> {
+    }
+
+    /** Returns the entry to begin now; null if there is none, or it has to wait. */
+    private synchronized @Nullable Entry next() {
+        Entry first = entries.peek();
+        if (first == null || busy || closed || sealed || timer != null) {
+            return null;
+        }
+        if (isInDoubt(first.key(), first)) {
+            rest(doubtEnd());
+            return null;
+        }
+        if (first instanceof Turn) {
+            turns++;
+            return entries.remove();
+        }
+        busy = turns == 0;
+        return busy ? first : null;
+    }
+
+    private boolean isInDoubt(String key, @Nullable Entry asking) {
+        long now = nanoClock.getAsLong();
+        doubts.values().removeIf(until -> until - now <= 0);
+        return doubts.keySet().stream().anyMatch(by -> by != asking && by.touches(key));
+    }
+
+    private Duration doubtEnd() {
+        long now = nanoClock.getAsLong();
+        return Duration.ofNanos(doubts.values()
+                .stream()
+                .mapToLong(until -> until - now)
+                .min()
+                .orElse(0));
+    }
+
+    private synchronized void doubt(Entry entry) {
+        doubts.put(entry, nanoClock.getAsLong() + DOUBT.toNanos());
+    }
+
+    /** Lets nothing begin for a time. */
+    private synchronized void rest(Duration wait) {
+        Object started = new Object();
+        timer = started;
+        steps.later(() -> {
+            synchronized (this) {
+                if (timer != started) {
+                    return;
+                }
+                timer = null;
+            }
+            goOn();
+        }, wait);
+    }
+
+    private void take(Turn turn) {
+        turn.take().whenComplete((isUnknown, _) -> {
+            if (Boolean.TRUE.equals(isUnknown)) {
+                doubt(turn);
+            }
+            synchronized (this) {
+                turns--;
+            }
+            goOn();
+        });
+    }
+
+    private void attempt(PendingWrite first) {
+        tried(first).whenComplete((outcome, failure) -> {
             if (failure != null) {
-                failed(first, new StoreWriter.Outcome.Refused("internal: " + failure));
-            } else if (outcome instanceof StoreWriter.Outcome.Written) {
-                written(first);
+                failed(first, new StoreWriter.Outcome.Failed("internal: " + failure, true));
+            } else if (outcome instanceof StoreWriter.Outcome.Failed fault) {
+                failed(first, fault);
             } else {
-                failed(first, outcome);
+                written(first);
             }
         });
     }
 
-    private CompletionStage<StoreWriter.Outcome> attempt(PendingWrite first) {
+    private CompletionStage<StoreWriter.Outcome> tried(PendingWrite first) {
         try {
             return steps.write(first);
         } catch (RuntimeException | Error e) {
@@ -107,36 +260,44 @@ final class BucketQueue {
                 // The log has failed. Until a restart the write stays pending, so that a later
                 // write of the key cannot be undone by writing this one again.
                 first.problem("the store has it, and the log cannot record that");
+                seal();
                 return;
             }
+            boolean isInDoubt;
             synchronized (this) {
-                pending.remove(first.sequence());
+                entries.remove(first);
                 pause = FIRST_PAUSE;
                 busy = false;
+                isInDoubt = doubts.containsKey(first);
             }
-            first.end();
+            first.end(isInDoubt ? WriteOutcome.UNKNOWN : WriteOutcome.DONE);
             goOn();
         });
     }
 
-    private void failed(PendingWrite first, StoreWriter.Outcome outcome) {
-        Duration wait;
+    private void failed(PendingWrite first, StoreWriter.Outcome.Failed fault) {
         synchronized (this) {
-            busy = false;
-            wait = pause;
-            pause = pause.multipliedBy(2).compareTo(LONGEST_PAUSE) < 0
-                    ? pause.multipliedBy(2)
-                    : LONGEST_PAUSE;
+            if (closed) {
+                // The stores close too: that is no problem of the write.
+                return;
+            }
         }
-        String problem = outcome instanceof StoreWriter.Outcome.Refused(String reason)
-                ? reason
-                : "";
+        String problem = fault.problem();
         if (!problem.isEmpty() && !problem.equals(first.problem())) {
             LOG.error("{}/{} at {} was acknowledged at disk and cannot be written: {}; it is kept"
                     + " and retried", first.name().bucket(), first.name().key(),
                     first.name().backend(), problem);
         }
         first.problem(problem);
-        steps.later(this::goOn, wait);
+        synchronized (this) {
+            if (fault.isUnknown()) {
+                doubt(first);
+            }
+            busy = false;
+            rest(pause);
+            pause = pause.multipliedBy(2).compareTo(LONGEST_PAUSE) < 0
+                    ? pause.multipliedBy(2)
+                    : LONGEST_PAUSE;
+        }
     }
 }

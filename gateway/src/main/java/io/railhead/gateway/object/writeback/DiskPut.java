@@ -4,7 +4,10 @@ import io.railhead.backend.BackendResponse;
 import io.railhead.backend.FixedBody;
 import io.railhead.backend.Headers;
 import io.railhead.backend.Payload;
+import io.railhead.cache.writeback.LogUnusableException;
 import io.railhead.cache.writeback.LogUpload;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Refusal;
 import java.nio.ByteBuffer;
 import java.util.HexFormat;
 import java.util.Locale;
@@ -111,7 +114,7 @@ final class DiskPut implements Subscriber<ByteBuffer> {
                 if (failure == null) {
                     answer.complete(stored(etag, headers));
                 } else {
-                    answer.completeExceptionally(WriteBack.refusal(failure));
+                    answer.completeExceptionally(refusal(failure));
                 }
             });
         } catch (RuntimeException | Error e) {
@@ -144,9 +147,18 @@ final class DiskPut implements Subscriber<ByteBuffer> {
         return new BackendResponse(200, headers.build(), FixedBody.EMPTY);
     }
 
+    /** Returns what a client is told of a failed write. */
+    private static Throwable refusal(Throwable failure) {
+        Throwable cause = Turn.causeOf(failure);
+        return cause instanceof LogUnusableException
+                ? new S3Refusal(S3Error.SERVICE_UNAVAILABLE,
+                        "The gateway's write-back log cannot take the object now.")
+                : cause;
+    }
+
     private void fail(Throwable cause) {
         // Another upload gets the memory next: no piece may still be copied into it.
         taken.whenComplete((_, _) -> upload.close());
-        answer.completeExceptionally(WriteBack.refusal(cause));
+        answer.completeExceptionally(refusal(cause));
     }
 }

@@ -5,25 +5,52 @@ import io.railhead.backend.Body;
 import io.railhead.cache.writeback.LogReader;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 
 /**
- * Bytes {@code [from, to)} of a pending object, out of the log. Its subscriber is called on the
- * log's threads, one call at a time.
- *
- * @param ownedPieces readers of the object's entries in order, closed at the body's end
- * @param onFailure learns why bytes could not be read
+ * Bytes {@code [from, to)} of a pending object, out of the log, for one subscriber. It is called on
+ * the log's threads, one call at a time. The readers are closed at the body's end, or by
+ * {@link #closeUnused}: until then the log's room is taken.
  */
-record LogBody(List<LogReader> ownedPieces, long from, long to,
-        Consumer<Throwable> onFailure) implements Body {
+final class LogBody implements Body {
     private static final int MOST_AT_ONCE = 64 << 10;
+
+    private final List<LogReader> ownedPieces;
+    private final long from;
+    private final long to;
+    private final Consumer<Throwable> onFailure;
+    private final AtomicBoolean used = new AtomicBoolean();
+
+    /**
+     * @param ownedPieces readers of the object's entries in order
+     * @param onFailure learns why bytes could not be read
+     */
+    LogBody(List<LogReader> ownedPieces, long from, long to, Consumer<Throwable> onFailure) {
+        this.ownedPieces = ownedPieces;
+        this.from = from;
+        this.to = to;
+        this.onFailure = onFailure;
+    }
 
     @Override
     public void subscribe(Subscriber<? super ByteBuffer> subscriber) {
-        subscriber.onSubscribe(new Reading(this, subscriber));
+        boolean isOver = used.getAndSet(true);
+        subscriber.onSubscribe(new Reading(this, subscriber, isOver));
+        if (isOver) {
+            subscriber.onError(new BackendException(BackendException.Reason.UNSENT,
+                    "the body is closed, or has a subscriber", null));
+        }
+    }
+
+    /** Closes the readers, and refuses a later subscriber, unless there is one. */
+    void closeUnused() {
+        if (used.compareAndSet(false, true)) {
+            close(ownedPieces);
+        }
     }
 
     static void close(List<LogReader> pieces) {
@@ -39,9 +66,10 @@ record LogBody(List<LogReader> ownedPieces, long from, long to,
         private long at;
         private @Nullable ByteBuffer chunk;
 
-        Reading(LogBody body, Subscriber<? super ByteBuffer> subscriber) {
+        Reading(LogBody body, Subscriber<? super ByteBuffer> subscriber, boolean isOver) {
             this.body = body;
             this.subscriber = subscriber;
+            this.over = isOver;
             this.at = body.from;
         }
 

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * <p> While it is pending its write is open for the cache: every read of the key asks the backend,
  * so that no mode of freshness serves what was there before.
  */
-final class PendingWrite {
+final class PendingWrite implements BucketQueue.Entry {
     private final LogRecord.Write write;
     private final LogEntry entry;
     private final List<LogEntry> pieces;
@@ -49,6 +49,11 @@ final class PendingWrite {
 
     long sequence() {
         return entry.id();
+    }
+
+    @Override
+    public String key() {
+        return name().key();
     }
 
     LogRecord.Write write() {
@@ -92,9 +97,13 @@ final class PendingWrite {
         return written;
     }
 
-    /** Ends being pending, once the log has forgotten it for good. */
-    void end() {
-        open.end(WriteOutcome.DONE);
+    /**
+     * Ends being pending, once the log has forgotten it for good.
+     *
+     * @param outcome unknown if an earlier try may still reach the store
+     */
+    void end(WriteOutcome outcome) {
+        open.end(outcome);
         written.complete(null);
     }
 

@@ -1,6 +1,8 @@
 package io.railhead.gateway.object.writeback;
 
 import io.railhead.backend.Headers;
+import io.railhead.gateway.s3.body.BodyReader;
+import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -25,6 +27,9 @@ final class PutHeaders {
             "x-amz-decoded-content-length", "x-amzn-trace-id", "x-request-id");
     private static final Set<String> NO_SUMS = Set.of(CHECKSUM + "algorithm", CHECKSUM + "mode",
             CHECKSUM + "type");
+    /** Checksums that every store knows. */
+    private static final Set<String> KNOWN_SUMS = Set.of(CHECKSUM + "crc32", CHECKSUM + "crc32c",
+            CHECKSUM + "sha1", CHECKSUM + "sha256");
 
     private PutHeaders() {}
 
@@ -32,23 +37,38 @@ final class PutHeaders {
         return lower.startsWith(CHECKSUM) && !NO_SUMS.contains(lower);
     }
 
-    /** Returns the headers to keep; null if the store must judge the request itself. */
-    static @Nullable Map<String, String> tryKeep(Headers headers) {
+    /**
+     * Returns the headers to keep; null if the store must judge the request itself.
+     *
+     * @param trailers the names of the body's trailers
+     */
+    static @Nullable Map<String, String> tryKeep(Headers headers, Set<String> trailers) {
         Map<String, String> kept = new TreeMap<>();
         int[] meta = {0};
         boolean[] isKnown = {true};
         headers.forEach((name, value) -> {
             String lower = name.toLowerCase(Locale.ROOT);
-            if (lower.startsWith(META) || KEPT.contains(lower) || isSum(lower)) {
+            if (isSum(lower)) {
+                // The gateway must have verified it, and no store may refuse it later.
+                isKnown[0] &= KNOWN_SUMS.contains(lower) && BodyReader.isSum(lower, value)
+                        && kept.put(lower, value) == null;
+            } else if (lower.startsWith(META) || KEPT.contains(lower)) {
                 isKnown[0] &= kept.put(lower, value) == null;
                 meta[0] += lower.startsWith(META)
-                        ? lower.length() - META.length() + value.length()
+                        ? bytes(lower) - META.length() + bytes(value)
                         : 0;
             } else if (isJudgedByTheStore(lower)) {
                 isKnown[0] = false;
             }
         });
-        return isKnown[0] && meta[0] <= MOST_META_BYTES ? kept : null;
+        boolean areSums = trailers.stream()
+                .allMatch(name -> KNOWN_SUMS.contains(name.toLowerCase(Locale.ROOT)));
+        return isKnown[0] && areSums && meta[0] <= MOST_META_BYTES ? kept : null;
+    }
+
+    /** Returns a text's length as S3 counts it. */
+    static int bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8).length;
     }
 
     /** Conditions, encryption, rights, tags, locks, and every header that some store invented. */

@@ -14,11 +14,13 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
  * Asks stores whether a bucket is one whose writes may be acknowledged before the store has them:
  * it is there, was never versioned, and encrypts nothing by KMS. Object lock needs versioning, so
- * it is excluded too. Whatever is unknown is a no. Any thread; nothing blocks.
+ * it is excluded too. Whatever is unknown is a no, and so is a bucket whose settings change. Any
+ * thread; nothing blocks.
  */
 final class StoreProbe {
     private static final Duration KNOWN = Duration.ofSeconds(60);
@@ -28,6 +30,8 @@ final class StoreProbe {
 
     private final LongSupplier nanoClock;
     private final ConcurrentMap<Asked, Said> answers = new ConcurrentHashMap<>();
+    /** Numbers of changes under way. */
+    private final ConcurrentMap<PendingName.Bucket, Integer> changes = new ConcurrentHashMap<>();
 
     /** The rights of one caller say nothing of another's. */
     private record Asked(PendingName.Bucket bucket, String principal) {}
@@ -41,6 +45,9 @@ final class StoreProbe {
     /** Returns whether the bucket is such a one; never fails. */
     CompletionStage<Boolean> isSimple(Backend store, PendingName.Bucket bucket, String principal,
             Caller caller) {
+        if (changes.containsKey(bucket)) {
+            return CompletableFuture.completedStage(false);
+        }
         Asked asked = new Asked(bucket, principal);
         Said said = answers.get(asked);
         if (said != null && isFresh(said)) {
@@ -53,7 +60,24 @@ final class StoreProbe {
                 .exceptionally(_ -> false)
                 .toCompletableFuture();
         answers.put(asked, new Said(answer, nanoClock.getAsLong()));
-        return answer;
+        return answer.thenApply(isSimple -> isSimple && !changes.containsKey(bucket));
+    }
+
+    /** Sends a request that may change what a bucket is. */
+    <T> CompletionStage<T> changing(PendingName.Bucket bucket,
+            Supplier<CompletionStage<T>> request) {
+        changes.merge(bucket, 1, Integer::sum);
+        forget(bucket);
+        return CompletableFuture.<Void>completedFuture(null)
+                .thenCompose(_ -> request.get())
+                .whenComplete((_, _) -> {
+                    forget(bucket);
+                    changes.computeIfPresent(bucket, (_, count) -> count == 1 ? null : count - 1);
+                });
+    }
+
+    private void forget(PendingName.Bucket bucket) {
+        answers.keySet().removeIf(asked -> asked.bucket.equals(bucket));
     }
 
     private boolean isFresh(Said said) {

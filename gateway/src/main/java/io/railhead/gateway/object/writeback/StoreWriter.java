@@ -6,19 +6,18 @@ import io.railhead.backend.BackendRequest;
 import io.railhead.backend.BackendResponse;
 import io.railhead.backend.BodyDrain;
 import io.railhead.backend.Caller;
-import io.railhead.backend.FixedBody;
 import io.railhead.backend.Headers;
 import io.railhead.backend.Payload;
 import io.railhead.backend.Requests;
+import io.railhead.cache.WriteOutcome;
 import io.railhead.cache.writeback.LogReader;
 import io.railhead.cache.writeback.WriteLog;
-import java.nio.ByteBuffer;
+import io.railhead.gateway.object.write.ObjectWrite;
 import java.util.Base64;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
@@ -42,11 +41,13 @@ record StoreWriter(WriteLog log, Function<String, @Nullable Backend> stores,
         /** The store has the object, with the promised ETag. */
         record Written() implements Outcome {}
 
-        /** The store did not answer, or cannot now: the next try may succeed. */
-        record Later() implements Outcome {}
-
-        /** The store will not have it before somebody has done something. */
-        record Refused(String reason) implements Outcome {}
+        /**
+         * The store does not have it for sure.
+         *
+         * @param problem what somebody must mend before a try can succeed; "" for nothing
+         * @param isUnknown whether the store may still perform this try
+         */
+        record Failed(String problem, boolean isUnknown) implements Outcome {}
     }
 
     /** Writes one object; the stage never fails. */
@@ -63,22 +64,26 @@ record StoreWriter(WriteLog log, Function<String, @Nullable Backend> stores,
     }
 
     private static CompletionStage<Outcome> refused(String reason) {
-        return CompletableFuture.completedStage(new Outcome.Refused(reason));
+        return CompletableFuture.completedStage(new Outcome.Failed(reason, false));
     }
 
     private CompletionStage<Outcome> put(Backend store, Caller caller, PendingWrite pending) {
         AtomicReference<@Nullable Throwable> unreadable = new AtomicReference<>();
-        Payload payload = payload(pending, unreadable);
-        if (payload == null) {
-            return CompletableFuture.completedStage(new Outcome.Later());
+        List<LogReader> readers = pending.tryRead(log);
+        if (readers == null) {
+            return CompletableFuture.completedStage(new Outcome.Failed("", false));
         }
+        long size = pending.sizeBytes();
+        LogBody body = new LogBody(readers, 0, size, unreadable::set);
+        Payload payload = new Payload.Stream(body, size, "UNSIGNED-PAYLOAD", Map.of());
         Headers.Builder headers = Headers.builder();
         pending.write().head().headers().forEach(headers::add);
         headers.set("Content-MD5", Base64.getEncoder()
                 .encodeToString(HexFormat.of().parseHex(bare(pending.write().etag()))));
         BackendRequest request = Requests.put(pending.name().target(""), caller, headers.build(),
                 payload);
-        return send(store, request).thenApply(answer -> {
+        // A request that was never sent has not subscribed to its body.
+        return send(store, request).whenComplete((_, _) -> body.closeUnused()).thenApply(answer -> {
             BodyDrain.discard(answer.body());
             return outcome(pending, answer);
         }).exceptionally(failure -> failed(failure, unreadable.get()));
@@ -92,30 +97,15 @@ record StoreWriter(WriteLog log, Function<String, @Nullable Backend> stores,
         }
     }
 
-    /** Returns null if the entry is gone. */
-    private @Nullable Payload payload(PendingWrite pending,
-            AtomicReference<@Nullable Throwable> unreadable) {
-        long size = pending.sizeBytes();
-        if (size == 0) {
-            return new Payload.Stream(new FixedBody(ByteBuffer.allocate(0)), 0,
-                    "UNSIGNED-PAYLOAD", Map.of());
-        }
-        List<LogReader> readers = pending.tryRead(log);
-        return readers == null
-                ? null
-                : new Payload.Stream(new LogBody(readers, 0, size, unreadable::set), size,
-                        "UNSIGNED-PAYLOAD", Map.of());
-    }
-
     private static String bare(String etag) {
         return etag.replace("\"", "");
     }
 
     private static Outcome outcome(PendingWrite pending, BackendResponse answer) {
         if (!answer.isSuccess()) {
-            return isPassing(answer.status())
-                    ? new Outcome.Later()
-                    : new Outcome.Refused("the store answered " + answer.status());
+            return new Outcome.Failed(
+                    isPassing(answer.status()) ? "" : "the store answered " + answer.status(),
+                    ObjectWrite.outcomeOf(answer) == WriteOutcome.UNKNOWN);
         }
         String etag = answer.headers().get("etag");
         if (etag == null || !bare(etag).equals(bare(pending.write().etag()))) {
@@ -138,14 +128,15 @@ record StoreWriter(WriteLog log, Function<String, @Nullable Backend> stores,
 
     private static Outcome failed(Throwable failure, @Nullable Throwable unreadable) {
         if (unreadable != null) {
-            return new Outcome.Refused("the log's bytes cannot be read: "
-                    + unreadable.getMessage());
+            return new Outcome.Failed("the log's bytes cannot be read: " + unreadable.getMessage(),
+                    false);
         }
-        Throwable cause = failure instanceof CompletionException && failure.getCause() != null
-                ? failure.getCause()
-                : failure;
-        return cause instanceof BackendException
-                ? new Outcome.Later()
-                : new Outcome.Refused("internal: " + cause);
+        Throwable cause = Turn.causeOf(failure);
+        boolean isOfTheStore = cause instanceof BackendException known && switch (known.reason()) {
+            case UNREACHABLE, BUSY, RATE_LIMITED, LATE, BROKEN, MALFORMED -> true;
+            case OVERSIZED, UNSENT, INTERNAL -> false;
+        };
+        return new Outcome.Failed(isOfTheStore ? "" : "internal: " + cause,
+                Turn.mayHaveReached(cause));
     }
 }

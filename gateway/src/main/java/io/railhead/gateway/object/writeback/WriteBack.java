@@ -1,10 +1,10 @@
 package io.railhead.gateway.object.writeback;
 
 import io.railhead.backend.Backend;
+import io.railhead.backend.BackendResponse;
 import io.railhead.backend.Caller;
 import io.railhead.cache.Writes;
 import io.railhead.cache.writeback.LogEntry;
-import io.railhead.cache.writeback.LogUnusableException;
 import io.railhead.cache.writeback.LogUpload;
 import io.railhead.cache.writeback.WriteLog;
 import io.railhead.gateway.config.Rule;
@@ -23,7 +23,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -34,7 +33,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,6 +52,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
     private final InstantSource clock;
     private final Duration patience;
     private final StoreProbe probe;
+    private final LongSupplier nanoClock;
     private final Function<String, @Nullable Principal> principals;
     private final Counts counts = new Counts();
     private final ConcurrentMap<PendingName.Bucket, BucketQueue> queues = new ConcurrentHashMap<>();
@@ -59,6 +61,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("railhead-write-back").factory());
     private final List<PendingWrite> recovered;
+    private final Arrivals arrivals = new Arrivals();
     private volatile @Nullable StoreWriter writer;
 
     /**
@@ -103,6 +106,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
         this.patience = patience;
         this.principals = principals;
         this.probe = new StoreProbe(nanoClock);
+        this.nanoClock = nanoClock;
         this.recovered = recover();
     }
 
@@ -138,11 +142,39 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
         recovered.forEach(this::enqueue);
     }
 
-    /** Returns the names of the stores that pending writes are for. */
+    /** Returns the names of the stores that writes in the log, or on their way there, are for. */
     public Set<String> stores() {
-        return pending().stream()
-                .map(write -> write.name().backend())
+        return Stream.concat(arrivals.stores().stream(),
+                pending().stream().map(write -> write.name().backend()))
                 .collect(Collectors.toUnmodifiableSet());
+    }
+
+    /**
+     * Starts or ends a change of the stores. Meanwhile no upload begins for the log, so that
+     * {@link #stores} only gets less.
+     */
+    public void changeStores(boolean isUnderWay) {
+        arrivals.close(isUnderWay);
+    }
+
+    /**
+     * Counts an upload for the log. Refused while stores change, and for a store that has been
+     * removed since the request was routed.
+     */
+    boolean tryArrive(Backend store) {
+        StoreWriter to = writer;
+        if (to == null || !arrivals.tryBegin(store.name())) {
+            return false;
+        }
+        boolean isCurrent = store.equals(to.stores().apply(store.name()));
+        if (!isCurrent) {
+            arrived(store);
+        }
+        return isCurrent;
+    }
+
+    void arrived(Backend store) {
+        arrivals.end(store.name());
     }
 
     List<PendingWrite> pending() {
@@ -175,7 +207,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
                 .orElse(clock.millis());
         return new Stats(all.size(), all.stream().mapToLong(PendingWrite::sizeBytes).sum(),
                 Math.max(0, clock.millis() - oldest) / 1000.0,
-                (int) all.stream().filter(write -> !write.problem().isEmpty()).count(),
+                (int) queues.values().stream().filter(BucketQueue::isStuck).count(),
                 counts.atDisk.sum(), counts.atStore.sum(), counts.writtenBytes.sum(),
                 counts.failedTries.sum(), counts.waitedTooLong.sum(), log.stats());
     }
@@ -207,16 +239,11 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
         return newest.isEmpty() ? null : newest.get(name.identity());
     }
 
-    boolean hasPending(PendingName.Bucket bucket) {
-        BucketQueue queue = queues.get(bucket);
-        return queue != null && queue.last() != null;
-    }
-
     /** Returns whether a write to the bucket may be acknowledged before the store has it. */
     CompletionStage<Boolean> mayAcknowledge(Backend store, PendingName.Bucket bucket,
             String principal, Caller caller) {
         BucketQueue queue = queues.get(bucket);
-        return queue != null && queue.isStuck()
+        return queue != null && !queue.takesWrites()
                 ? CompletableFuture.completedStage(false)
                 : probe.isSimple(store, bucket, principal, caller);
     }
@@ -227,18 +254,32 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
         return log.tryBegin(lengthBytes, 0);
     }
 
+    /** Sends a request that may change whether a bucket's writes may be acknowledged early. */
+    CompletionStage<BackendResponse> changing(PendingName.Bucket bucket,
+            Supplier<CompletionStage<BackendResponse>> request) {
+        return probe.changing(bucket, request);
+    }
+
     /**
-     * Makes an object safe. The stage completes when it may be acknowledged.
+     * Makes an object safe. The stage completes when it may be acknowledged. After a failure that
+     * leaves open whether a restart finds the object, its bucket takes no change until then.
      *
      * @param finished its bytes, which the log takes; the caller closes the upload
      */
     CompletionStage<?> acknowledge(LogRecord.Head head, String etag, LogUpload finished) {
         LogRecord.Write write = new LogRecord.Write(head, etag, clock.millis(), List.of());
+        boolean hadFailed = log.stats().failed();
         return log.commit(List.of(new WriteLog.Draft(finished, write.encoded())), List.of(),
                 added -> {
                     LogEntry entry = added.getFirst();
                     enqueue(new PendingWrite(write, entry, List.of(entry), writes));
                     counts.atDisk.increment();
+                }).whenComplete((_, failure) -> {
+                    // A full or closed log gives no cause, and takes nothing.
+                    if (!hadFailed && failure != null
+                            && Turn.causeOf(failure).getCause() != null) {
+                        queue(head.name().inBucket()).seal();
+                    }
                 });
     }
 
@@ -248,8 +289,42 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
 
     private void enqueue(PendingWrite write) {
         newest.put(write.name().identity(), write);
-        queues.computeIfAbsent(write.name().inBucket(), _ -> new BucketQueue(new Sending()))
-                .add(write);
+        queue(write.name().inBucket()).add(write);
+    }
+
+    private BucketQueue queue(PendingName.Bucket bucket) {
+        return queues.computeIfAbsent(bucket, _ -> new BucketQueue(new Sending(), nanoClock));
+    }
+
+    /**
+     * Sends a request that changes something of a bucket once the store has the writes before it.
+     * The writes after it wait for its answer. It fails after a time, and is then never sent.
+     *
+     * @param key decoded; "" if it is not about one key
+     */
+    CompletionStage<BackendResponse> inTurn(PendingName.Bucket bucket, String key, boolean deletes,
+            Supplier<CompletionStage<BackendResponse>> request) {
+        BucketQueue queue = queues.get(bucket);
+        if (queue == null || queue.mayPass(key, deletes)) {
+            return request.get();
+        }
+        Turn turn = new Turn(key, request);
+        queue.add(turn);
+        // A thread of the JDK: it outlives this object, and a waiting request must end.
+        CompletableFuture.delayedExecutor(patience.toMillis(), TimeUnit.MILLISECONDS)
+                .execute(() -> {
+                    if (queue.leave(turn)) {
+                        turn.refuse(waitedTooLong());
+                    }
+                });
+        return turn.answer();
+    }
+
+    private S3Refusal waitedTooLong() {
+        counts.waitedTooLong.increment();
+        return new S3Refusal(S3Error.SERVICE_UNAVAILABLE,
+                "Objects of this bucket were acknowledged at the gateway's disk, and the store does"
+                        + " not have them yet: try again later.");
     }
 
     /** Completes when the store has all of a bucket's writes up to now; fails after a time. */
@@ -263,12 +338,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
     CompletionStage<@Nullable Void> settled(PendingWrite last) {
         CompletableFuture<@Nullable Void> waiting = last.written().toCompletableFuture().copy();
         return waiting.orTimeout(patience.toMillis(), TimeUnit.MILLISECONDS)
-                .exceptionallyCompose(_ -> {
-                    counts.waitedTooLong.increment();
-                    return CompletableFuture.failedStage(new S3Refusal(S3Error.SERVICE_UNAVAILABLE,
-                            "Objects of this bucket were acknowledged at the gateway's disk, and"
-                                    + " the store does not have them yet: try again later."));
-                });
+                .exceptionallyCompose(_ -> CompletableFuture.failedStage(waitedTooLong()));
     }
 
     /** Completes when the stores have everything that was acknowledged before. */
@@ -276,17 +346,6 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
         return CompletableFuture.allOf(pending().stream()
                 .map(write -> write.written().toCompletableFuture())
                 .toArray(CompletableFuture[]::new));
-    }
-
-    /** Returns what a client is told of a failed write. */
-    static Throwable refusal(Throwable failure) {
-        Throwable cause = failure instanceof CompletionException && failure.getCause() != null
-                ? failure.getCause()
-                : failure;
-        return cause instanceof LogUnusableException
-                ? new S3Refusal(S3Error.SERVICE_UNAVAILABLE,
-                        "The gateway's write-back log cannot take the object now.")
-                : cause;
     }
 
     private final class Sending implements BucketQueue.Steps {

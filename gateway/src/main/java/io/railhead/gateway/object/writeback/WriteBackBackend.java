@@ -6,6 +6,7 @@ import io.railhead.backend.BackendResponse;
 import io.railhead.backend.Body;
 import io.railhead.backend.FetchTurn;
 import io.railhead.backend.ForwardingBackend;
+import io.railhead.backend.Payload;
 import io.railhead.backend.PercentCodec;
 import io.railhead.cache.ObjectMetadata;
 import io.railhead.cache.writeback.LogReader;
@@ -17,6 +18,7 @@ import io.railhead.gateway.s3.Query;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
@@ -63,27 +65,41 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
         }
         boolean reads = request.method().equals("GET") || request.method().equals("HEAD");
         if (request.target().rawKey().isEmpty()) {
-            PendingName.Bucket whole = new PendingName.Bucket(name(), bucket);
-            return request.method().equals("HEAD") || saysNothingOfObjects(request)
-                    ? forward.get()
-                    : after(whole, request, () -> told(reads, forward.get()));
+            return ofBucket(request, new PendingName.Bucket(name(), bucket), forward);
         }
         PendingName named = PendingName.of(name(), request);
         if (reads) {
             return read(request, named, forward);
         }
         if (isOfAnUpload(request)) {
-            return told(false, forward.get());
+            return told(forward.get());
         }
         Map<String, String> kept = tryKeep(request, named);
         return kept == null
-                ? after(named.inBucket(), request, () -> told(false, forward.get()))
+                ? after(named, request, forward)
                 : writeBack.mayAcknowledge(store, named.inBucket(), writer.principal,
                         request.caller())
                         .thenCompose(may -> may
                                 ? put(request, named, kept, forward)
-                                : after(named.inBucket(), request,
-                                        () -> told(false, forward.get())));
+                                : after(named, request, forward));
+    }
+
+    /** Serves a request that names no key. */
+    private CompletionStage<BackendResponse> ofBucket(BackendRequest request,
+            PendingName.Bucket bucket, Supplier<CompletionStage<BackendResponse>> forward) {
+        boolean isPlain = Query.require(request.target().rawQuery()).allNames("x-id"::equals);
+        return switch (request.method()) {
+            case "HEAD" -> forward.get();
+            case "GET" -> saysNothingOfObjects(request)
+                    ? forward.get()
+                    : writeBack.settled(bucket).thenCompose(_ -> forward.get());
+            // Creation and settings may be the cure of a write that the store refuses.
+            case "PUT" -> told(writeBack.changing(bucket, forward));
+            case "DELETE" -> told(writeBack.changing(bucket, () -> isPlain
+                    ? writeBack.inTurn(bucket, "", false, forward)
+                    : forward.get()));
+            default -> told(writeBack.inTurn(bucket, "", false, forward));
+        };
     }
 
     private static boolean saysNothingOfObjects(BackendRequest request) {
@@ -104,9 +120,8 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
     }
 
     /** Notes at which level a write under this rule was acknowledged. */
-    private CompletionStage<BackendResponse> told(boolean reads,
-            CompletionStage<BackendResponse> answer) {
-        return reads || !rule.acknowledgesAtDisk()
+    private CompletionStage<BackendResponse> told(CompletionStage<BackendResponse> answer) {
+        return !rule.acknowledgesAtDisk()
                 ? answer
                 : answer.thenApply(stored -> {
                     if (!stored.isSuccess()) {
@@ -120,20 +135,16 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
                 });
     }
 
-    /** Waits for the bucket's pending writes, and for those of a copy's source. */
-    private CompletionStage<BackendResponse> after(PendingName.Bucket bucket,
-            BackendRequest request, Supplier<CompletionStage<BackendResponse>> next) {
+    /** Sends a write after the bucket's pending writes, and those of a copy's source. */
+    private CompletionStage<BackendResponse> after(PendingName named, BackendRequest request,
+            Supplier<CompletionStage<BackendResponse>> forward) {
         PendingName.Bucket source = sourceOf(request);
-        boolean isSettled = !writeBack.hasPending(bucket)
-                && (source == null || !writeBack.hasPending(source));
-        if (isSettled) {
-            return next.get();
-        }
-        return writeBack.settled(bucket)
-                .thenCompose(_ -> source == null
-                        ? CompletableFuture.completedStage(null)
-                        : writeBack.settled(source))
-                .thenCompose(_ -> next.get());
+        PendingName.Bucket bucket = named.inBucket();
+        Supplier<CompletionStage<BackendResponse>> turn = () -> writeBack.inTurn(bucket,
+                named.key(), request.method().equals("DELETE"), () -> told(forward.get()));
+        return source == null || source.equals(bucket)
+                ? turn.get()
+                : writeBack.settled(source).thenCompose(_ -> turn.get());
     }
 
     private PendingName.@Nullable Bucket sourceOf(BackendRequest request) {
@@ -152,19 +163,28 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
         long length = DiskPut.lengthBytes(request.payload());
         boolean isPlain = rule.acknowledgesAtDisk() && writer.isKept
                 && request.method().equals("PUT") && length >= 0 && length <= LONGEST_PUT
-                && named.key().length() <= LONGEST_KEY && !KeyReadings.isAmbiguous(named.key())
+                && PutHeaders.bytes(named.key()) <= LONGEST_KEY
+                && !KeyReadings.isAmbiguous(named.key())
                 && Query.require(request.target().rawQuery()).allNames("x-id"::equals);
-        return isPlain ? PutHeaders.tryKeep(request.headers()) : null;
+        Set<String> trailers = request.payload() instanceof Payload.Stream stream
+                ? stream.trailers().keySet()
+                : Set.of();
+        return isPlain ? PutHeaders.tryKeep(request.headers(), trailers) : null;
     }
 
     private CompletionStage<BackendResponse> put(BackendRequest request, PendingName named,
             Map<String, String> kept, Supplier<CompletionStage<BackendResponse>> forward) {
+        if (!writeBack.tryArrive(store)) {
+            return after(named, request, forward);
+        }
         LogUpload upload = writeBack.tryBegin(DiskPut.lengthBytes(request.payload()));
         if (upload == null) {
-            return after(named.inBucket(), request, () -> told(false, forward.get()));
+            writeBack.arrived(store);
+            return after(named, request, forward);
         }
         LogRecord.Head head = new LogRecord.Head(writer.principal, writer.namespace, named, kept);
-        return new DiskPut(writeBack, head, request.payload(), upload).start();
+        return new DiskPut(writeBack, head, request.payload(), upload).start()
+                .whenComplete((_, _) -> writeBack.arrived(store));
     }
 
     private CompletionStage<BackendResponse> read(BackendRequest request, PendingName named,

@@ -104,6 +104,12 @@ public final class BodyReader {
         BodyChecks.requireVerifiable(headers);
     }
 
+    /** Returns whether a header, named in lower case, is a checksum that a reader verifies. */
+    public static boolean isSum(String header, String value) {
+        BodyChecksum checksum = BodyChecksum.named(header);
+        return checksum != null && checksum.tryParse(value) != null;
+    }
+
     /**
      * Returns the reader of a request whose {@code x-amz-checksum-*} headers describe an object and
      * not the body: CompleteMultipartUpload.

@@ -1,11 +1,13 @@
 package io.railhead.gateway.object.writeback;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpExchange;
 import io.railhead.gateway.FakeStore;
 import io.railhead.gateway.TestClient;
 import io.railhead.gateway.TestGateway;
+import io.railhead.gateway.config.ConfigException;
 import io.railhead.os.RequiresDirectFiles;
 import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
@@ -289,7 +291,9 @@ class WriteBackIT {
                 new String[]{"x-amz-server-side-encryption", "aws:kms"},
                 new String[]{"x-amz-object-lock-legal-hold", "ON"},
                 new String[]{"x-amz-tagging", "a=b"}, new String[]{"x-amz-acl", "private"},
-                new String[]{"x-amz-storage-class", "STANDARD_IA"});
+                new String[]{"x-amz-storage-class", "STANDARD_IA"},
+                new String[]{"x-amz-checksum-crc32", "AAAA"},
+                new String[]{"x-amz-checksum-foo", "x"});
         for (String[] header : judged) {
             HttpResponse<byte[]> stored = trainer.put("/ckpt/judged", OLD, header);
             assertThat(level(stored)).as(header[0]).isEqualTo("store");
@@ -305,6 +309,55 @@ class WriteBackIT {
         assertThat(level(trainer.put("/ckpt/a", OLD))).isEqualTo("store");
         store.put("/cached", "<Something/>".getBytes(StandardCharsets.UTF_8));
         assertThat(level(trainer.put("/cached/a", OLD))).isEqualTo("store");
+    }
+
+    @Test
+    void aKeyThatIsTooLongInBytesIsLeftToTheStore() {
+        assertThat(level(trainer.put("/ckpt/" + "%E2%82%AC".repeat(400), OLD)))
+                .isNotEqualTo("disk");
+    }
+
+    @Test
+    void aChangeOfTheBucketsSettingsIsAskedForAnew() {
+        assertThat(level(trainer.put("/ckpt/a", OLD))).isEqualTo("disk");
+        store.put("/ckpt", "<VersioningConfiguration><Status>Enabled</Status>"
+                .getBytes(StandardCharsets.UTF_8));
+        assertThat(level(trainer.put("/ckpt/b", OLD))).as("known of before").isEqualTo("disk");
+        assertThat(trainer.put("/ckpt?versioning", "<VersioningConfiguration/>"
+                .getBytes(StandardCharsets.UTF_8)).statusCode()).isEqualTo(200);
+        assertThat(level(trainer.put("/ckpt/c", OLD))).isEqualTo("store");
+    }
+
+    @Test
+    void theCureOfAStuckWriteDoesNotWaitForIt() {
+        status = 403;
+        assertThat(level(trainer.put("/ckpt/a", NEW))).isEqualTo("disk");
+        TestGateway.await(() -> gateway.metric("railhead_write_back_stuck") == 1);
+        assertThat(trainer.put("/ckpt?policy", OLD).statusCode()).as("the store's answer")
+                .isEqualTo(403);
+        assertThat(trainer.put("/ckpt", new byte[0]).statusCode()).isEqualTo(403);
+        assertThat(trainer.delete("/ckpt?policy").statusCode()).isEqualTo(204);
+        assertThat(trainer.delete("/ckpt/other").statusCode()).isEqualTo(204);
+        assertThat(trainer.delete("/ckpt/a").statusCode()).as("the stuck key").isEqualTo(503);
+        assertThat(trainer.delete("/ckpt").statusCode()).isEqualTo(503);
+    }
+
+    @Test
+    void aReloadKeepsTheStoresOfPendingWrites() throws Exception {
+        hold();
+        trainer.put("/ckpt/a", NEW);
+        String elsewhere = config() + "backends: {store: {endpoints: ['http://127.0.0.1:9']}}\n";
+        assertThatThrownBy(() -> gateway.reconfigure(elsewhere))
+                .isInstanceOf(ConfigException.class)
+                .hasMessageContaining("has no endpoint of before");
+        String gone = config() + "backends: {other: {}}\n";
+        assertThatThrownBy(() -> gateway.reconfigure(gone))
+                .isInstanceOf(ConfigException.class)
+                .hasMessageContaining("is gone");
+        gateway.reconfigure(config());
+        goOn();
+        awaitWritten();
+        gateway.reconfigure(elsewhere);
     }
 
     @Test

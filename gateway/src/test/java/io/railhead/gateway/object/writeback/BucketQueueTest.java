@@ -1,0 +1,228 @@
+package io.railhead.gateway.object.writeback;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.railhead.backend.BackendException;
+import io.railhead.backend.BackendResponse;
+import io.railhead.backend.FixedBody;
+import io.railhead.backend.Headers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** The order of a bucket's writes, over a clock and timers of the test's own. */
+class BucketQueueTest {
+    private static final StoreWriter.Outcome WRITTEN = new StoreWriter.Outcome.Written();
+    private static final StoreWriter.Outcome LATE = new StoreWriter.Outcome.Failed("", true);
+    private static final StoreWriter.Outcome BUSY = new StoreWriter.Outcome.Failed("", false);
+    private static final StoreWriter.Outcome REFUSED = new StoreWriter.Outcome.Failed("403",
+            false);
+
+    private final LogOfTest file = new LogOfTest();
+    private final List<String> sent = new ArrayList<>();
+    private final List<CompletableFuture<StoreWriter.Outcome>> tries = new ArrayList<>();
+    private final List<Runnable> timers = new ArrayList<>();
+    private CompletableFuture<?> forgotten = CompletableFuture.completedFuture(null);
+    private long nowNanos = -100;
+    private final BucketQueue queue = new BucketQueue(new BucketQueue.Steps() {
+        @Override
+        public CompletionStage<StoreWriter.Outcome> write(PendingWrite next) {
+            sent.add(next.key());
+            tries.add(new CompletableFuture<>());
+            return tries.getLast();
+        }
+
+        @Override
+        public CompletionStage<?> forget(PendingWrite written) {
+            return forgotten;
+        }
+
+        @Override
+        public void later(Runnable step, Duration pause) {
+            timers.add(step);
+        }
+    }, () -> nowNanos);
+
+    @AfterEach
+    void close() {
+        file.close();
+    }
+
+    private PendingWrite put(String key) throws Exception {
+        PendingWrite write = file.put(key, new byte[10]);
+        queue.add(write);
+        return write;
+    }
+
+    private void answer(StoreWriter.Outcome outcome) {
+        tries.getLast().complete(outcome);
+    }
+
+    private void fire() {
+        List<Runnable> due = List.copyOf(timers);
+        timers.clear();
+        due.forEach(Runnable::run);
+    }
+
+    private Turn turn(String key, CompletionStage<BackendResponse> answer) {
+        return new Turn(key, () -> {
+            sent.add("turn of " + key);
+            return answer;
+        });
+    }
+
+    private static BackendResponse response(int status) {
+        return new BackendResponse(status, Headers.NONE, FixedBody.EMPTY);
+    }
+
+    @Test
+    void aWriteBehindARequestWaitsForItsAnswer() throws Exception {
+        put("a");
+        CompletableFuture<BackendResponse> deleted = new CompletableFuture<>();
+        queue.add(turn("a", deleted));
+        put("a");
+        assertThat(sent).containsExactly("a");
+        answer(WRITTEN);
+        assertThat(sent).containsExactly("a", "turn of a");
+        deleted.complete(response(204));
+        assertThat(sent).containsExactly("a", "turn of a", "a");
+    }
+
+    @Test
+    void requestsNextToEachOtherAreSentTogether() throws Exception {
+        put("a");
+        CompletableFuture<BackendResponse> first = new CompletableFuture<>();
+        CompletableFuture<BackendResponse> second = new CompletableFuture<>();
+        queue.add(turn("b", first));
+        queue.add(turn("c", second));
+        put("d");
+        answer(WRITTEN);
+        assertThat(sent).containsExactly("a", "turn of b", "turn of c");
+        first.complete(response(200));
+        assertThat(sent).hasSize(3);
+        second.complete(response(200));
+        assertThat(sent).endsWith("d");
+    }
+
+    @Test
+    void aRequestThatLeavesIsNeverSentAndHoldsUpNobody() throws Exception {
+        put("a");
+        Turn left = turn("a", new CompletableFuture<>());
+        queue.add(left);
+        put("b");
+        assertThat(queue.leave(left)).isTrue();
+        answer(WRITTEN);
+        assertThat(sent).containsExactly("a", "b");
+        assertThat(queue.leave(left)).isFalse();
+    }
+
+    @Test
+    void aTryWithoutAnAnswerHoldsUpTheNextWriteOfItsKeyAlone() throws Exception {
+        PendingWrite first = put("a");
+        answer(LATE);
+        put("b");
+        put("a");
+        fire();
+        answer(WRITTEN);
+        assertThat(first.written().toCompletableFuture()).isDone();
+        assertThat(sent).as("another key goes on").containsExactly("a", "a", "b");
+        answer(WRITTEN);
+        assertThat(sent).hasSize(3);
+        assertThat(queue.mayPass("a", false)).isFalse();
+        nowNanos += BucketQueue.DOUBT.toNanos();
+        fire();
+        assertThat(sent).containsExactly("a", "a", "b", "a");
+        answer(WRITTEN);
+        assertThat(queue.mayPass("a", false)).isTrue();
+    }
+
+    @Test
+    void aRequestOfTheKeyWaitsForATryWithoutAnAnswerToo() throws Exception {
+        put("a");
+        answer(LATE);
+        fire();
+        answer(WRITTEN);
+        assertThat(queue.mayPass("a", true)).isFalse();
+        assertThat(queue.mayPass("", false)).isFalse();
+        assertThat(queue.mayPass("b", false)).isTrue();
+        queue.add(turn("a", CompletableFuture.completedStage(response(204))));
+        assertThat(sent).containsExactly("a", "a");
+        nowNanos += BucketQueue.DOUBT.toNanos();
+        fire();
+        assertThat(sent).endsWith("turn of a");
+    }
+
+    @Test
+    void aRequestWithoutAnAnswerHoldsUpTheNextWriteOfItsKey() throws Exception {
+        put("a");
+        Turn lost = turn("b", CompletableFuture.failedStage(
+                new BackendException(BackendException.Reason.LATE, "of the test", null)));
+        queue.add(lost);
+        put("b");
+        answer(WRITTEN);
+        assertThat(lost.answer().toCompletableFuture()).isCompletedExceptionally();
+        assertThat(sent).containsExactly("a", "turn of b");
+        nowNanos += BucketQueue.DOUBT.toNanos();
+        fire();
+        assertThat(sent).endsWith("b");
+    }
+
+    @Test
+    void newWritesDoNotEndThePause() throws Exception {
+        put("a");
+        answer(BUSY);
+        put("b");
+        put("c");
+        assertThat(sent).containsExactly("a");
+        assertThat(timers).hasSize(1);
+        queue.retry();
+        assertThat(sent).containsExactly("a", "a");
+        fire();
+        answer(BUSY);
+        assertThat(timers).as("the pause that retry ended begins nothing").hasSize(1);
+    }
+
+    @Test
+    void deletionsOfOtherKeysPassAStuckWrite() throws Exception {
+        put("a");
+        assertThat(queue.mayPass("b", true)).isFalse();
+        answer(REFUSED);
+        put("c");
+        assertThat(queue.isStuck()).isTrue();
+        assertThat(queue.takesWrites()).isFalse();
+        assertThat(queue.mayPass("b", true)).isTrue();
+        assertThat(queue.mayPass("b", false)).isFalse();
+        assertThat(queue.mayPass("a", true)).isFalse();
+        assertThat(queue.mayPass("c", true)).isFalse();
+        assertThat(queue.mayPass("", true)).isFalse();
+    }
+
+    @Test
+    void nothingChangesABucketOnceTheLogCannotRecordAWrite() throws Exception {
+        PendingWrite first = put("a");
+        forgotten = CompletableFuture.failedFuture(new IllegalStateException("of the test"));
+        answer(WRITTEN);
+        put("b");
+        queue.add(turn("c", new CompletableFuture<>()));
+        queue.retry();
+        fire();
+        assertThat(sent).containsExactly("a");
+        assertThat(first.problem()).isNotEmpty();
+        assertThat(queue.isStuck()).as("the store refuses nothing").isFalse();
+        assertThat(queue.takesWrites()).isFalse();
+    }
+
+    @Test
+    void aSealedBucketTakesNothingThoughNothingIsPending() {
+        assertThat(queue.mayPass("a", false)).isTrue();
+        queue.seal();
+        assertThat(queue.mayPass("a", false)).isFalse();
+        assertThat(queue.mayPass("a", true)).isFalse();
+        queue.add(turn("a", new CompletableFuture<>()));
+        assertThat(sent).isEmpty();
+    }
+}

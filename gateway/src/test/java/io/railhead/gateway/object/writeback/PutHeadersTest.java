@@ -1,0 +1,40 @@
+package io.railhead.gateway.object.writeback;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.railhead.backend.Headers;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Headers of uploads that the store must judge itself. */
+class PutHeadersTest {
+
+    private static boolean isKept(String name, String value) {
+        return PutHeaders.tryKeep(Headers.builder().add(name, value).build(), Set.of()) != null;
+    }
+
+    @ParameterizedTest
+    @CsvSource({"x-amz-checksum-crc32,AAAAAA==,true", "X-Amz-Checksum-CRC32C,AAAAAA==,true",
+            "x-amz-checksum-crc32,AAAA,false", "x-amz-checksum-crc32,AAAAAA,false",
+            "x-amz-checksum-sha1,AAAAAA==,false", "x-amz-checksum-foo,x,false",
+            "x-amz-checksum-crc64nvme,AAAAAAAAAAA=,false"})
+    void onlyVerifiedChecksumsThatEveryStoreKnowsAreKept(String name, String value,
+            boolean isKept) {
+        assertThat(isKept(name, value)).isEqualTo(isKept);
+    }
+
+    @Test
+    void aTrailerThatSomeStoresDoNotKnowIsNotKept() {
+        assertThat(PutHeaders.tryKeep(Headers.NONE, Set.of("x-amz-checksum-crc32"))).isNotNull();
+        assertThat(PutHeaders.tryKeep(Headers.NONE, Set.of("x-amz-checksum-xxhash64"))).isNull();
+    }
+
+    @Test
+    void metadataIsCountedInBytes() {
+        assertThat(isKept("x-amz-meta-a", "a".repeat(2047))).isTrue();
+        assertThat(isKept("x-amz-meta-a", "ä".repeat(1023))).isTrue();
+        assertThat(isKept("x-amz-meta-a", "ä".repeat(1024))).isFalse();
+    }
+}

@@ -1,0 +1,89 @@
+package io.railhead.gateway.object.writeback;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.railhead.backend.BackendResponse;
+import io.railhead.backend.FixedBody;
+import io.railhead.backend.Headers;
+import io.railhead.cache.writeback.LogUpload;
+import io.railhead.cache.writeback.LogUnusableException;
+import io.railhead.gateway.channel.NoBackend;
+import io.railhead.gateway.s3.S3Refusal;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Acknowledgements on a disk that fails, and while stores change. */
+class WriteBackTest {
+    private static final PendingName.Bucket CKPT = new PendingName.Bucket("store", "ckpt");
+    private static final PendingName.Bucket OTHER = new PendingName.Bucket("store", "other");
+
+    private final LogOfTest file = new LogOfTest();
+    private final WriteBack writeBack = new WriteBack(file.log, file.cache.writes(),
+            Duration.ofMillis(50), InstantSource.system(), System::nanoTime, _ -> null);
+    private final NoBackend store = new NoBackend();
+    private final AtomicInteger sent = new AtomicInteger();
+
+    @AfterEach
+    void close() {
+        writeBack.close();
+        file.close();
+    }
+
+    private CompletionStage<BackendResponse> send() {
+        sent.incrementAndGet();
+        return CompletableFuture.completedStage(
+                new BackendResponse(200, Headers.NONE, FixedBody.EMPTY));
+    }
+
+    private CompletionStage<?> acknowledge(String bucket) throws Exception {
+        try (LogUpload upload = file.upload(new byte[10])) {
+            return writeBack.acknowledge(LogOfTest.head(bucket, "key"), "\"etag\"", upload);
+        }
+    }
+
+    @Test
+    void aBucketWhoseCommitFailedTakesNoChangeBeforeARestart() throws Exception {
+        writeBack.start(_ -> store);
+        LogUpload later = file.upload(new byte[10]);
+        file.disk.fail();
+        assertThatThrownBy(() -> LogOfTest.await(acknowledge("ckpt")))
+                .hasCauseInstanceOf(LogUnusableException.class);
+        assertThatThrownBy(() -> LogOfTest.await(
+                writeBack.inTurn(CKPT, "key", false, this::send)))
+                .hasCauseInstanceOf(S3Refusal.class);
+        assertThat(sent).hasValue(0);
+        try (later) {
+            assertThatThrownBy(() -> LogOfTest.await(
+                    writeBack.acknowledge(LogOfTest.head("other", "key"), "\"etag\"", later)))
+                    .hasCauseInstanceOf(LogUnusableException.class);
+        }
+        LogOfTest.await(writeBack.inTurn(OTHER, "key", false, this::send));
+        assertThat(sent).as("the log had failed before, and took nothing").hasValue(1);
+    }
+
+    @Test
+    void anUploadOnItsWayCountsAsOneOfItsStore() {
+        writeBack.start(_ -> store);
+        assertThat(writeBack.tryArrive(store)).isTrue();
+        assertThat(writeBack.stores()).containsExactly("store");
+        writeBack.arrived(store);
+        assertThat(writeBack.stores()).isEmpty();
+    }
+
+    @Test
+    void noUploadBeginsWhileStoresChangeNorForAStoreOfBefore() {
+        writeBack.start(_ -> store);
+        writeBack.changeStores(true);
+        assertThat(writeBack.tryArrive(store)).isFalse();
+        writeBack.changeStores(false);
+        assertThat(writeBack.tryArrive(new NoBackend())).as("another of the name").isFalse();
+        assertThat(writeBack.stores()).isEmpty();
+        assertThat(writeBack.tryArrive(store)).isTrue();
+    }
+}
