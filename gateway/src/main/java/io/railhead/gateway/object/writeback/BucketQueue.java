@@ -190,7 +190,7 @@ final class BucketQueue {
     private boolean isInDoubt(String key, @Nullable Entry asking) {
         long now = nanoClock.getAsLong();
         doubts.values().removeIf(until -> until - now <= 0);
-        return doubts.keySet().stream().anyMatch(by -> by != asking && by.touches(key));
+        return doubts.keySet().stream().anyMatch(by -> !by.equals(asking) && by.touches(key));
     }
 
     private Duration doubtEnd() {
@@ -212,7 +212,7 @@ final class BucketQueue {
         timer = started;
         steps.later(() -> {
             synchronized (this) {
-                if (timer != started) {
+                if (!started.equals(timer)) {
                     return;
                 }
                 timer = null;
