@@ -293,8 +293,8 @@ class RemovalsIT {
                 "at most 64");
         begin(peer("OTHER", "other-secret", 4096), "");
         peers.getFirst().leave();
-        TestGateway.await(() -> gateway.metric("railhead_cache_only_subscriptions")
-                < Removals.MAX_OF_BUCKET);
+        TestGateway.await(
+                () -> gateway.metric("railhead_cache_only_subscriptions") < Removals.MAX_OF_BUCKET);
         begin(peer, "");
     }
 
