@@ -84,7 +84,6 @@ class SharersTest {
                 Map.entry("b", "http://b:9000"));
         sharers.saidFarewell(OF_B);
         assertThat(sharers.endpoints()).containsOnlyKeys("a");
-        assertThat(owners(sharers, "store")).containsExactly("null");
         Sharers alone = sharers((ClusterConfig.Address) null);
         all(alone);
         alone.serveAt("http://a:9000");

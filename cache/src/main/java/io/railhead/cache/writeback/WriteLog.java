@@ -75,7 +75,9 @@ public final class WriteLog implements AutoCloseable {
         this.journal = new LogJournal(file, layout, header.log(), found.highestEpoch(),
                 found.half());
         try {
-            // Whatever was found becomes safe, at both places, before anybody relies on it.
+            // What was read may still be in the drive's own memory, and the other half is written
+            // over next. Whatever was found becomes safe at both places.
+            file.sync();
             journal.begin(entries.values());
             this.workers = new ChunkWorkers(file, layout.chunkBytes());
         } catch (RuntimeException | Error e) {

@@ -199,6 +199,16 @@ final class ChannelRequests implements BlockChannel {
     }
 
     private void prepareAndPost(Sessions owner, List<Pending> pending) {
+        if (!owner.equals(gateways.home())) {
+            Session there = owner.ready();
+            if (there == null) {
+                pending.forEach(Pending::goHome);
+                prepareAndPost(gateways.home(), pending);
+            } else {
+                prepareAndPost(there, pending);
+            }
+            return;
+        }
         Session session;
         try {
             session = owner.require();
@@ -210,21 +220,18 @@ final class ChannelRequests implements BlockChannel {
     }
 
     private void prepareAndPost(Session session, List<Pending> pending) {
-        try {
-            List<Pending> ready = new ArrayList<>(pending.size());
-            List<Request> requests = new ArrayList<>(pending.size());
-            for (Pending one : pending) {
-                try {
-                    requests.add(prepare(session, one.unboundRequest));
-                    ready.add(one);
-                } catch (IOException e) {
-                    failed(one, e);
-                }
+        List<Pending> ready = new ArrayList<>(pending.size());
+        List<Request> requests = new ArrayList<>(pending.size());
+        for (Pending one : pending) {
+            try {
+                requests.add(prepare(session, one.unboundRequest));
+                ready.add(one);
+            } catch (IOException | RuntimeException | Error e) {
+                // It alone: another one may be under way again.
+                failed(one, e);
             }
-            post(session, ready, requests);
-        } catch (RuntimeException | Error e) {
-            pending.forEach(one -> one.fail(e));
         }
+        post(session, ready, requests);
     }
 
     private void post(Session session, List<Pending> pending, List<Request> requests) {

@@ -37,7 +37,7 @@ final class Gateways implements AutoCloseable {
     private static final String MEMBERS = "placement.members.";
     private static final long LOOK_NANOS = Duration.ofSeconds(30).toNanos();
     private static final long DOUBT_NANOS = Duration.ofSeconds(1).toNanos();
-    /** The longest step of opening a session with an owner. Nothing waits for it. */
+    /** The longest silence of an owner that is asked for a session. Nothing waits for it. */
     private static final Duration OWNERS_TIMEOUT = Duration.ofSeconds(5);
     /** The time that the first request leaves owners' sessions to be opened. */
     private static final long FIRST_WAIT_MILLIS = 500;
@@ -267,10 +267,9 @@ final class Gateways implements AutoCloseable {
             return null;
         }
         return members.computeIfAbsent(uri, _ -> {
-            ClientConfig there = config.at(uri, OWNERS_TIMEOUT);
-            S3Http opened = new S3Http(there);
+            S3Http opened = new S3Http(config.at(uri, OWNERS_TIMEOUT));
             return new Member(opened,
-                    new Sessions(opened, fabricConnector, there.timeout(), buffers, true));
+                    new Sessions(opened, fabricConnector, config.timeout(), buffers, true));
         });
     }
 

@@ -8,6 +8,7 @@ import io.railhead.cache.writeback.LogUnusableException;
 import io.railhead.cache.writeback.LogUpload;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
+import io.railhead.os.OsException;
 import java.nio.ByteBuffer;
 import java.util.HexFormat;
 import java.util.Locale;
@@ -150,7 +151,7 @@ final class DiskPut implements Subscriber<ByteBuffer> {
     /** Returns what a client is told of a failed write. */
     private static Throwable refusal(Throwable failure) {
         Throwable cause = Turn.causeOf(failure);
-        return cause instanceof LogUnusableException
+        return cause instanceof LogUnusableException || cause instanceof OsException
                 ? new S3Refusal(S3Error.SERVICE_UNAVAILABLE,
                         "The gateway's write-back log cannot take the object now.")
                 : cause;

@@ -17,8 +17,10 @@ final class PutHeaders {
     static final String ACKNOWLEDGED = "x-railhead-acknowledged";
     private static final String META = "x-amz-meta-";
     private static final String CHECKSUM = "x-amz-checksum-";
-    /** S3's bound of all metadata of a user. */
+    /** S3's bound of all metadata of a user; some stores count the names' prefix, too. */
     private static final int MOST_META_BYTES = 2048;
+    /** S3 takes 8 KiB of headers, among them those that signing adds. */
+    private static final int MOST_BYTES = 4096;
     private static final Set<String> KEPT = Set.of("content-type", "cache-control",
             "content-disposition", "content-encoding", "content-language", "expires");
     /** Headers that change nothing of the object. */
@@ -45,6 +47,7 @@ final class PutHeaders {
     static @Nullable Map<String, String> tryKeep(Headers headers, Set<String> trailers) {
         Map<String, String> kept = new TreeMap<>();
         int[] meta = {0};
+        int[] all = {0};
         boolean[] isKnown = {true};
         headers.forEach((name, value) -> {
             String lower = name.toLowerCase(Locale.ROOT);
@@ -54,16 +57,18 @@ final class PutHeaders {
                         && kept.put(lower, value) == null;
             } else if (lower.startsWith(META) || KEPT.contains(lower)) {
                 isKnown[0] &= kept.put(lower, value) == null;
-                meta[0] += lower.startsWith(META)
-                        ? bytes(lower) - META.length() + bytes(value)
-                        : 0;
+                int length = bytes(lower) + bytes(value);
+                all[0] += length;
+                meta[0] += lower.startsWith(META) ? length : 0;
             } else if (isJudgedByTheStore(lower)) {
                 isKnown[0] = false;
             }
         });
         boolean areSums = trailers.stream()
                 .allMatch(name -> KNOWN_SUMS.contains(name.toLowerCase(Locale.ROOT)));
-        return isKnown[0] && areSums && meta[0] <= MOST_META_BYTES ? kept : null;
+        return isKnown[0] && areSums && meta[0] <= MOST_META_BYTES && all[0] <= MOST_BYTES
+                ? kept
+                : null;
     }
 
     /** Returns a text's length as S3 counts it. */

@@ -37,6 +37,9 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
     /** S3's bound of one upload. */
     private static final long LONGEST_PUT = 5L << 30;
     private static final int LONGEST_KEY = 1024;
+    private static final List<String> SETTINGS = List.of("location", "policy", "policyStatus",
+            "versioning", "encryption", "lifecycle", "acl", "cors", "tagging", "object-lock",
+            "ownershipControls", "publicAccessBlock", "notification", "replication", "logging");
     private static final String COPY_SOURCE = "x-amz-copy-source";
 
     /**
@@ -102,9 +105,10 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
         };
     }
 
+    /** Settings of a bucket are read at once: somebody may look for a stuck write's cause. */
     private static boolean saysNothingOfObjects(BackendRequest request) {
-        return request.method().equals("GET")
-                && Query.require(request.target().rawQuery()).has("location");
+        Query query = Query.require(request.target().rawQuery());
+        return SETTINGS.stream().anyMatch(query::has);
     }
 
     /** Returns whether a write changes no object before a multipart upload is completed. */
