@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** A real log on a disk in memory, and writes that are pending in it. */
 final class LogOfTest implements AutoCloseable {
@@ -25,7 +26,7 @@ final class LogOfTest implements AutoCloseable {
     final FailingDisk disk = new FailingDisk();
     final WriteLog log = disk.open();
 
-    static <T> T await(CompletionStage<T> stage) throws Exception {
+    static <T extends @Nullable Object> T await(CompletionStage<T> stage) throws Exception {
         return stage.toCompletableFuture().get(20, TimeUnit.SECONDS);
     }
 
