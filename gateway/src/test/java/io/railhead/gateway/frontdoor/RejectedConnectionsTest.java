@@ -2,11 +2,13 @@ package io.railhead.gateway.frontdoor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.prometheus.client.Counter;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -17,10 +19,12 @@ class RejectedConnectionsTest {
     private final Logger log = (Logger) LoggerFactory.getLogger(RejectedConnections.class);
     private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
     private final Counter closed = Counter.build("closed", "closed").labelNames("reason").create();
+    private final @Nullable Level level = log.getLevel();
     private long now = 7;
 
     @BeforeEach
     void listen() {
+        log.setLevel(Level.WARN);
         lines.start();
         log.addAppender(lines);
     }
@@ -28,6 +32,7 @@ class RejectedConnectionsTest {
     @AfterEach
     void stop() {
         log.detachAppender(lines);
+        log.setLevel(level);
     }
 
     @Test
