@@ -50,7 +50,7 @@ rgw_s3_auth_use_sts = true
 rgw_sts_key = abcdefghijklmnop
 """
 
-# Who may assume a role: a user, by its number; or whoever an issuer's token, its address without a scheme, is of.
+# The principals that may assume a role: a user by its number, or those of an issuer's tokens. The issuer's address has no scheme.
 BY_USER = """{{"Version": "2012-10-17", "Statement": [
   {{"Effect": "Allow", "Principal": {{"AWS": ["arn:aws:iam:::user/user{0}"]}}, "Action": ["sts:AssumeRole"]}}]}}"""
 BY_TOKEN = """{{"Version": "2012-10-17", "Statement": [

@@ -38,7 +38,7 @@ static int64_t millis_until_due(const struct rh_settings *settings) {
     return due > LEAST_MILLIS ? due : LEAST_MILLIS;
 }
 
-/* Whether it is time: false where the renewal is over. */
+/* Returns whether it is time: false if the renewal is over. */
 static bool await_due(struct rh_renewal *renewal, int64_t millis) {
     int64_t due = rh_now_millis() + millis;
     struct timespec at = {.tv_sec = due / 1000, .tv_nsec = due % 1000 * 1000000};

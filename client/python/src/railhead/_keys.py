@@ -205,7 +205,7 @@ class Keys(Job):
         return int(value)
 
     def line(self, name: str) -> str:
-        """What a header of the last answer says; "" without it."""
+        """Returns a header of the last answer; "" without it."""
         return next((line[len(name) + 2:] for line in self.headers.splitlines() if line.startswith(f"{name}: ")), "")
 
     def leading(self) -> int:

@@ -422,7 +422,7 @@ class KV:
         return self._submit(lambda: self.delete(keys))
 
     def submit_removals(self, seconds: float = 10.0) -> int:
-        """It takes one of the threads of `submit_...` while it waits."""
+        """Takes one of the threads of `submit_...` while it waits."""
         return self._submit(lambda: self.removals(seconds))
 
     def event_fd(self) -> int:

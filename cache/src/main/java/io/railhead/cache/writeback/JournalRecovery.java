@@ -144,7 +144,7 @@ final class JournalRecovery {
             place += batch.wholeBytes();
             batch = place < layout.halfBytes() ? half.at(place, log) : null;
         }
-        // Where a power cut tore its beginning, the other half was not cleared yet.
+        // A power cut may have torn its beginning. Then the other half was not cleared yet.
         return begun ? new Epoch(epoch, half, entries, lastId, number, place) : null;
     }
 

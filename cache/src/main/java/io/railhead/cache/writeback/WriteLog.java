@@ -75,8 +75,8 @@ public final class WriteLog implements AutoCloseable {
         this.journal = new LogJournal(file, layout, header.log(), found.highestEpoch(),
                 found.half());
         try {
-            // What was read may still be in the drive's own memory, and the other half is written
-            // over next. Whatever was found becomes safe at both places.
+            // The bytes read may still be in the drive's own memory, and the other half is written
+            // over next. All that was found becomes safe at both places.
             file.sync();
             journal.begin(entries.values());
             this.workers = new ChunkWorkers(file, layout.chunkBytes());

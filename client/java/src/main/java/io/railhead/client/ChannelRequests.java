@@ -227,7 +227,7 @@ final class ChannelRequests implements BlockChannel {
                 requests.add(prepare(session, one.unboundRequest));
                 ready.add(one);
             } catch (IOException | RuntimeException | Error e) {
-                // It alone: another one may be under way again.
+                // This one alone fails: another one may be under way again.
                 failed(one, e);
             }
         }
@@ -280,7 +280,7 @@ final class ChannelRequests implements BlockChannel {
             boolean ended = answer.status() == 0 && !session.isUsable();
             boolean busy = isTransient(answer) && one.unboundRequest.isRepeatable();
             if (answer.status() == 0 && !one.isAtHome) {
-                // It may be its owner's reason alone; home has its own cache-only objects, too.
+                // The reason may be the owner's alone; home has its own cache-only objects, too.
                 again(one, 0);
             } else if (mayRepeat && (ended || busy)) {
                 again(one, busy ? FIRST_PAUSE_MILLIS << one.attempts : 0);

@@ -101,7 +101,7 @@ final class RemovalSubscription implements AutoCloseable {
             Waiting now = waiting.get();
             if (now != null) {
                 Guard.run(() -> tell(now), thrown -> {
-                    // What was taken for this answer is lost.
+                    // The removals taken for this answer are lost.
                     anew = true;
                     if (end(now)) {
                         failed.accept(now.request(), thrown);

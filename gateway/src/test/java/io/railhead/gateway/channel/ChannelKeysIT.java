@@ -260,7 +260,7 @@ class ChannelKeysIT {
 
     @Test
     void aTenantCannotLeaseAllOfItsRoom() {
-        // It serves with its first part, of which a tenant may lease less.
+        // The cache serves with its first part of memory, of which a tenant may lease less.
         TestGateway.await(() -> gateway.memory().capacityBytes() == 128L << 20);
         byte[] large = random(BUFFER);
         List<Boolean> leased = new ArrayList<>();

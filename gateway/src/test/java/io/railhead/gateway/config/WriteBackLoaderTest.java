@@ -12,7 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What an acknowledgement at the gateway's disk needs, or the gateway does not start. */
+/** An acknowledgement at the gateway's disk has conditions, or the gateway does not start. */
 class WriteBackLoaderTest {
     private static final String GATEWAY = "gateway: {credentials: c.yaml, sole: true, policy: p}";
     private static final String STORE = "backends: {store: {endpoints: ['http://s3']}}";

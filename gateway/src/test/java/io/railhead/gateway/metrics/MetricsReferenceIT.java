@@ -71,7 +71,7 @@ class MetricsReferenceIT {
         lookAtWriteBack();
     }
 
-    /** It is refused in a cluster. */
+    /** A cluster refuses it. */
     private void lookAtWriteBack() {
         try (FakeStore store = new FakeStore();
                 TestGateway gateway = TestGateway.over(store)

@@ -58,7 +58,11 @@ final class DiskPut implements Subscriber<ByteBuffer> {
             case Payload.Bytes(ByteBuffer content) -> new FixedBody(content);
             case Payload.Stream stream -> stream.body();
         };
-        body.subscribe(this);
+        try {
+            body.subscribe(this);
+        } catch (RuntimeException | Error e) {
+            fail(e);
+        }
         return answer;
     }
 

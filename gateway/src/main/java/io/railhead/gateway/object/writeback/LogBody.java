@@ -4,7 +4,6 @@ import io.railhead.backend.BackendException;
 import io.railhead.backend.Body;
 import io.railhead.cache.writeback.LogReader;
 import java.nio.ByteBuffer;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -13,24 +12,24 @@ import org.reactivestreams.Subscription;
 
 /**
  * Bytes {@code [from, to)} of a pending object, out of the log, for one subscriber. It is called on
- * the log's threads, one call at a time. The readers are closed at the body's end, or by
+ * the log's threads, one call at a time. The reader is closed at the body's end, or by
  * {@link #closeUnused}: until then the log's room is taken.
  */
 final class LogBody implements Body {
     private static final int MOST_AT_ONCE = 64 << 10;
 
-    private final List<LogReader> ownedPieces;
+    private final LogReader ownedReader;
     private final long from;
     private final long to;
     private final Consumer<Throwable> onFailure;
     private final AtomicBoolean used = new AtomicBoolean();
 
     /**
-     * @param ownedPieces readers of the object's entries in order
+     * @param ownedReader of the object's entry
      * @param onFailure learns why bytes could not be read
      */
-    LogBody(List<LogReader> ownedPieces, long from, long to, Consumer<Throwable> onFailure) {
-        this.ownedPieces = ownedPieces;
+    LogBody(LogReader ownedReader, long from, long to, Consumer<Throwable> onFailure) {
+        this.ownedReader = ownedReader;
         this.from = from;
         this.to = to;
         this.onFailure = onFailure;
@@ -49,12 +48,8 @@ final class LogBody implements Body {
     /** Closes the readers, and refuses a later subscriber, unless there is one. */
     void closeUnused() {
         if (used.compareAndSet(false, true)) {
-            close(ownedPieces);
+            ownedReader.close();
         }
-    }
-
-    static void close(List<LogReader> pieces) {
-        pieces.forEach(LogReader::close);
     }
 
     private static final class Reading implements Subscription {
@@ -96,7 +91,7 @@ final class LogBody implements Body {
                     return;
                 }
             }
-            close(body.ownedPieces);
+            body.ownedReader.close();
         }
 
         /** Emits what was asked for; only while {@code busy}. */
@@ -137,23 +132,13 @@ final class LogBody implements Body {
                 busy = false;
             }
             if (ended) {
-                close(body.ownedPieces);
+                body.ownedReader.close();
             }
             return false;
         }
 
         private void read() {
-            long start = 0;
-            for (LogReader piece : body.ownedPieces) {
-                long length = piece.lengthBytes();
-                if (at < start + length) {
-                    piece.read(at - start, Math.min(body.to, start + length) - at)
-                            .whenComplete(this::arrived);
-                    return;
-                }
-                start += length;
-            }
-            end(new IllegalStateException("the object ends at " + start));
+            body.ownedReader.read(at, body.to - at).whenComplete(this::arrived);
         }
 
         private void arrived(@Nullable ByteBuffer bytes, @Nullable Throwable failure) {
@@ -172,7 +157,7 @@ final class LogBody implements Body {
                 over = true;
                 busy = false;
             }
-            close(body.ownedPieces);
+            body.ownedReader.close();
             if (failure != null) {
                 body.onFailure.accept(failure);
             }

@@ -7,16 +7,15 @@ import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The description of one entry of the log. */
-sealed interface LogRecord {
-    int WRITE = 1;
-    int UPLOAD = 2;
-    int PART = 3;
+/** The descriptions of the log's entries. */
+final class LogRecord {
+    /** Opens each description, so that later versions may have others. */
+    private static final int WRITE = 1;
+
+    private LogRecord() {}
 
     /** The writer of an object, and the headers that it gave. */
     record Head(String principal, String namespace, PendingName name, Map<String, String> headers) {
@@ -29,52 +28,21 @@ sealed interface LogRecord {
      * An acknowledged object.
      *
      * @param etag in quotes, as the store will have it
-     * @param parts the entries that hold the parts, in order; empty if this entry holds the bytes
      */
-    record Write(Head head, String etag, long atMillis, List<Long> parts) implements LogRecord {
-        public Write {
-            parts = List.copyOf(parts);
-        }
-    }
+    record Write(Head head, String etag, long atMillis) {
 
-    /** A multipart upload that has begun. */
-    record Upload(Head head, String uploadId, long atMillis) implements LogRecord {}
-
-    /** A part of an upload, whose entry holds the bytes. */
-    record Part(String uploadId, int number, String etag, long atMillis) implements LogRecord {}
-
-    default byte[] encoded() {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        try (DataOutputStream out = new DataOutputStream(bytes)) {
-            switch (this) {
-                case Write write -> {
-                    out.writeByte(WRITE);
-                    write(out, write.head);
-                    text(out, write.etag);
-                    out.writeLong(write.atMillis);
-                    out.writeInt(write.parts.size());
-                    for (long part : write.parts) {
-                        out.writeLong(part);
-                    }
-                }
-                case Upload upload -> {
-                    out.writeByte(UPLOAD);
-                    write(out, upload.head);
-                    text(out, upload.uploadId);
-                    out.writeLong(upload.atMillis);
-                }
-                case Part part -> {
-                    out.writeByte(PART);
-                    text(out, part.uploadId);
-                    out.writeInt(part.number);
-                    text(out, part.etag);
-                    out.writeLong(part.atMillis);
-                }
+        byte[] encoded() {
+            ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+            try (DataOutputStream out = new DataOutputStream(bytes)) {
+                out.writeByte(WRITE);
+                write(out, head);
+                text(out, etag);
+                out.writeLong(atMillis);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
             }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+            return bytes.toByteArray();
         }
-        return bytes.toByteArray();
     }
 
     private static void write(DataOutputStream out, Head head) throws IOException {
@@ -97,24 +65,13 @@ sealed interface LogRecord {
     }
 
     /** Throws {@link UncheckedIOException} if the bytes describe nothing. */
-    static LogRecord decode(byte[] bytes) {
+    static Write decode(byte[] bytes) {
         try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes))) {
             int kind = in.readByte();
-            return switch (kind) {
-                case WRITE -> {
-                    Head head = head(in);
-                    String etag = text(in);
-                    long at = in.readLong();
-                    List<Long> parts = new ArrayList<>();
-                    for (int left = in.readInt(); left > 0; left--) {
-                        parts.add(in.readLong());
-                    }
-                    yield new Write(head, etag, at, parts);
-                }
-                case UPLOAD -> new Upload(head(in), text(in), in.readLong());
-                case PART -> new Part(text(in), in.readInt(), text(in), in.readLong());
-                default -> throw new IOException("a record of kind " + kind);
-            };
+            if (kind != WRITE) {
+                throw new IOException("a record of kind " + kind);
+            }
+            return new Write(head(in), text(in), in.readLong());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -11,8 +11,6 @@ import io.railhead.cache.writeback.WriteLog;
 import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.http.HttpDate;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -28,16 +26,13 @@ import org.jspecify.annotations.Nullable;
 final class PendingWrite implements BucketQueue.Entry {
     private final LogRecord.Write write;
     private final LogEntry entry;
-    private final List<LogEntry> pieces;
     private final Writes.Write open;
     private final CompletableFuture<@Nullable Void> written = new CompletableFuture<>();
     private volatile String problem = "";
 
-    /** @param pieces the entries that hold the bytes, in order */
-    PendingWrite(LogRecord.Write write, LogEntry entry, List<LogEntry> pieces, Writes writes) {
+    PendingWrite(LogRecord.Write write, LogEntry entry, Writes writes) {
         this.write = write;
         this.entry = entry;
-        this.pieces = List.copyOf(pieces);
         this.open = writes.begin(id());
     }
 
@@ -64,19 +59,13 @@ final class PendingWrite implements BucketQueue.Entry {
         return write.head().name();
     }
 
-    List<LogEntry> pieces() {
-        return pieces;
-    }
-
     long sizeBytes() {
-        return pieces.stream().mapToLong(LogEntry::lengthBytes).sum();
+        return entry.lengthBytes();
     }
 
-    /** Returns every entry that goes when the store has the object. */
-    List<LogEntry> entries() {
-        List<LogEntry> all = new ArrayList<>(write.parts().isEmpty() ? List.of() : pieces);
-        all.add(entry);
-        return all;
+    /** Returns the entry that goes when the store has the object. */
+    LogEntry entry() {
+        return entry;
     }
 
     boolean isOf(String principal) {
@@ -121,18 +110,9 @@ final class PendingWrite implements BucketQueue.Entry {
                 new ObjectHeaders.Moment(0, 0));
     }
 
-    /** Opens all bytes for reading; null if it is no longer pending. */
+    /** Opens its bytes for reading; null if it is no longer pending. */
     @Nullable
-    List<LogReader> tryRead(WriteLog log) {
-        List<LogReader> readers = new ArrayList<>();
-        for (LogEntry piece : pieces) {
-            LogReader reader = log.tryRead(piece);
-            if (reader == null) {
-                LogBody.close(readers);
-                return null;
-            }
-            readers.add(reader);
-        }
-        return readers;
+    LogReader tryRead(WriteLog log) {
+        return log.tryRead(entry);
     }
 }

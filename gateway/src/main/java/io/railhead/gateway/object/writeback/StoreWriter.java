@@ -15,7 +15,6 @@ import io.railhead.cache.writeback.WriteLog;
 import io.railhead.gateway.object.write.ObjectWrite;
 import java.util.Base64;
 import java.util.HexFormat;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -69,12 +68,12 @@ record StoreWriter(WriteLog log, Function<String, @Nullable Backend> stores,
 
     private CompletionStage<Outcome> put(Backend store, Caller caller, PendingWrite pending) {
         AtomicReference<@Nullable Throwable> unreadable = new AtomicReference<>();
-        List<LogReader> readers = pending.tryRead(log);
-        if (readers == null) {
+        LogReader reader = pending.tryRead(log);
+        if (reader == null) {
             return CompletableFuture.completedStage(new Outcome.Failed("", false));
         }
         long size = pending.sizeBytes();
-        LogBody body = new LogBody(readers, 0, size, unreadable::set);
+        LogBody body = new LogBody(reader, 0, size, unreadable::set);
         Payload payload = new Payload.Stream(body, size, "UNSIGNED-PAYLOAD", Map.of());
         Headers.Builder headers = Headers.builder();
         pending.write().head().headers().forEach(headers::add);

@@ -18,9 +18,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -111,25 +109,13 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
     }
 
     private List<PendingWrite> recover() {
-        Map<Long, LogEntry> entries = new HashMap<>();
         List<PendingWrite> found = new ArrayList<>();
         for (LogEntry entry : log.entries()) {
-            entries.put(entry.id(), entry);
-            if (LogRecord.decode(entry.description()) instanceof LogRecord.Write write) {
-                found.add(pending(write, entry, entries));
-            }
+            found.add(new PendingWrite(LogRecord.decode(entry.description()), entry, writes));
         }
         found.sort(Comparator.comparingLong(PendingWrite::sequence));
         found.forEach(write -> newest.put(write.name().identity(), write));
         return found;
-    }
-
-    private PendingWrite pending(LogRecord.Write write, LogEntry entry,
-            Map<Long, LogEntry> entries) {
-        List<LogEntry> pieces = write.parts().isEmpty()
-                ? List.of(entry)
-                : write.parts().stream().map(entries::get).toList();
-        return new PendingWrite(write, entry, pieces, writes);
     }
 
     /**
@@ -267,12 +253,12 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
      * @param finished its bytes, which the log takes; the caller closes the upload
      */
     CompletionStage<?> acknowledge(LogRecord.Head head, String etag, LogUpload finished) {
-        LogRecord.Write write = new LogRecord.Write(head, etag, clock.millis(), List.of());
+        LogRecord.Write write = new LogRecord.Write(head, etag, clock.millis());
         boolean hadFailed = log.stats().failed();
         return log.commit(List.of(new WriteLog.Draft(finished, write.encoded())), List.of(),
                 added -> {
                     LogEntry entry = added.getFirst();
-                    enqueue(new PendingWrite(write, entry, List.of(entry), writes));
+                    enqueue(new PendingWrite(write, entry, writes));
                     counts.atDisk.increment();
                 }).whenComplete((_, failure) -> {
                     // A full or closed log gives no cause, and takes nothing.
@@ -366,7 +352,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
 
         @Override
         public CompletionStage<?> forget(PendingWrite written) {
-            return log.commit(List.of(), written.entries(),
+            return log.commit(List.of(), List.of(written.entry()),
                     _ -> newest.remove(written.name().identity(), written));
         }
 

@@ -200,11 +200,11 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
         if (!isPlainRead(request) || !pending.isOf(writer.principal)) {
             return writeBack.settled(pending).thenCompose(_ -> forward.get());
         }
-        List<LogReader> readers = pending.tryRead(writeBack.log());
-        if (readers == null) {
+        LogReader reader = pending.tryRead(writeBack.log());
+        if (reader == null) {
             return forward.get();
         }
-        Bytes bytes = new Bytes(readers);
+        Bytes bytes = new Bytes(reader);
         try {
             return CompletableFuture.completedStage(new HeldRead(bytes, request,
                     Query.require(request.target().rawQuery())).of(pending.metadata()));
@@ -226,24 +226,24 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
                 });
     }
 
-    /** The readers of one answer, which its body closes if it has one. */
+    /** The reader of one answer, which its body closes if it has one. */
     private static final class Bytes implements HeldRead.Bytes {
-        private final List<LogReader> readers;
+        private final LogReader reader;
         private boolean used;
 
-        Bytes(List<LogReader> ownedReaders) {
-            this.readers = ownedReaders;
+        Bytes(LogReader ownedReader) {
+            this.reader = ownedReader;
         }
 
         @Override
         public Body of(ObjectMetadata held, long from, long to) {
             used = true;
-            return new LogBody(readers, from, to, _ -> {});
+            return new LogBody(reader, from, to, _ -> {});
         }
 
         void closeUnused() {
             if (!used) {
-                LogBody.close(readers);
+                reader.close();
             }
         }
     }

@@ -46,11 +46,11 @@ final class LogOfTest implements AutoCloseable {
         LogUpload upload = upload(bytes);
         LogRecord.Head head = head("ckpt", key);
         String etag = '"' + HexFormat.of().formatHex(upload.md5()) + '"';
-        LogRecord.Write write = new LogRecord.Write(head, etag, 0, List.of());
+        LogRecord.Write write = new LogRecord.Write(head, etag, 0);
         try (upload) {
             LogEntry entry = await(log.commit(
                     List.of(new WriteLog.Draft(upload, write.encoded())), List.of())).getFirst();
-            return new PendingWrite(write, entry, List.of(entry), cache.writes());
+            return new PendingWrite(write, entry, cache.writes());
         }
     }
 
