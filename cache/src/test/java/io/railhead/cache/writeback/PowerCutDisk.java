@@ -21,7 +21,8 @@ final class PowerCutDisk implements BlockFile {
     private final List<Write> unflushed = new ArrayList<>();
     /** Runs before each write and flush, on its thread. */
     volatile Runnable before = () -> {};
-    volatile boolean failingSyncs;
+    /** Flushes that succeed before the others fail. */
+    volatile int goodSyncs = Integer.MAX_VALUE;
     volatile boolean failingWrites;
     private int syncs;
 
@@ -144,10 +145,11 @@ final class PowerCutDisk implements BlockFile {
     @Override
     public void sync() {
         before.run();
-        if (failingSyncs) {
-            throw new OsException("fdatasync: told to fail", EIO);
-        }
         synchronized (this) {
+            if (goodSyncs == 0) {
+                throw new OsException("fdatasync: told to fail", EIO);
+            }
+            goodSyncs--;
             syncs++;
             byte[] all = current();
             System.arraycopy(all, 0, flushed, 0, all.length);

@@ -130,10 +130,10 @@ final class WriteLogTest {
     void aFailedFlushAcknowledgesNothingAndIsNeverTriedAgain() {
         try (WriteLog log = LogRig.open(disk)) {
             LogEntry safe = await(LogRig.put(log, "safe", 5000)).getFirst();
-            disk.failingSyncs = true;
+            disk.goodSyncs = 0;
             CompletionStage<List<LogEntry>> lost = LogRig.put(log, "lost", 5000);
             assertThatThrownBy(() -> await(lost)).isInstanceOf(LogUnusableException.class);
-            disk.failingSyncs = false;
+            disk.goodSyncs = Integer.MAX_VALUE;
             assertThat(log.stats().failed()).isTrue();
             assertThat(log.tryBegin(100, 0)).isNull();
             assertThatThrownBy(() -> await(log.commit(List.of(), List.of(safe))))

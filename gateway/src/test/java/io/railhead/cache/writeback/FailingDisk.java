@@ -9,6 +9,6 @@ public final class FailingDisk {
     }
 
     public void fail() {
-        disk.failingSyncs = true;
+        disk.goodSyncs = 0;
     }
 }
