@@ -99,7 +99,8 @@ class FidelityIT {
         store.put("/b/key", BODY);
         try (RawConnection raw = new RawConnection(gateway.endpoint())) {
             raw.send("OPTIONS /b/key?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Signature=00 HTTP/1.1"
-                    + "\r\nHost: h\r\nOrigin: http://o\r\n\r\n");
+                    + "\r\nHost: h\r\nOrigin: http://o\r\nAccess-Control-Request-Method: GET\r\n"
+                    + "\r\n");
             assertThat(raw.receive().status()).isEqualTo(200);
         }
         assertThat(store.count("OPTIONS /b/key")).isOne();
