@@ -78,6 +78,7 @@ static int settle(const railhead_options *options, struct rh_settings *settings,
     settings->fabric = options->fabric;
     settings->http = options->http;
     settings->http_context = options->http_context;
+    settings->shared_only = options->shared_only != 0;
     return overwrite(settings->region, sizeof settings->region, options->region, "region", error) != 0
                    || overwrite(settings->access_key, sizeof settings->access_key, options->access_key, "access_key", error)
                    || overwrite(settings->secret_key, sizeof settings->secret_key, options->secret_key, "secret_key", error)
@@ -134,7 +135,7 @@ static int renew_core(const struct rh_settings *settings, railhead_session *sess
 /* The options as far as the caller's struct has them. */
 static int known_options(const railhead_options *options, railhead_options *known) {
     railhead_options_init(known, sizeof *known);
-    if (!options || options->struct_bytes < offsetof(railhead_options, reserved)) {
+    if (!options || options->struct_bytes < offsetof(railhead_options, shared_only)) {
         return rh_report_as(RAILHEAD_ARGUMENT, "options are made by railhead_options_init");
     }
     memcpy(known, options, options->struct_bytes < sizeof *known ? options->struct_bytes : sizeof *known);

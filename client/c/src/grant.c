@@ -126,7 +126,9 @@ static void forget(struct opening *opening, struct rh_signed *signed_) {
 }
 
 int rh_grant_request(const struct rh_settings *settings, struct rh_grant *grant, struct rh_error *error) {
-    const char *query = settings->fabric == RAILHEAD_VERBS ? "fabric=verbs" : "fabric=loopback";
+    char query[32];
+    snprintf(query, sizeof query, "fabric=%s%s", settings->fabric == RAILHEAD_VERBS ? "verbs" : "loopback",
+             settings->shared_only ? "&shared=true" : "");
     struct rh_signed signed_;
     struct opening *opening = calloc(1, sizeof *opening);
     if (!opening) {

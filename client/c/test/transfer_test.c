@@ -517,6 +517,47 @@ static void a_program_may_bring_its_own_http(void) {
     CHECK(strstr(railhead_last_error(), "AccessDenied"), "%s", railhead_last_error());
 }
 
+static int refuse_shared(void *context, railhead_http *exchange) {
+    ++*(int *)context;
+    CHECK(strcmp(exchange->url, "http://gateway/.railhead/sessions?fabric=loopback&shared=true") == 0, "%s", exchange->url);
+    exchange->status = 403;
+    return 0;
+}
+
+static void a_session_with_an_owner_is_for_what_all_gateways_serve(void) {
+    int calls = 0;
+    railhead_options options;
+    railhead_session *session;
+    railhead_options_init(&options, sizeof options);
+    options.endpoint = "http://gateway";
+    options.access_key = "a";
+    options.secret_key = "s";
+    options.http = refuse_shared;
+    options.http_context = &calls;
+    options.shared_only = 1;
+    CHECK(railhead_connect(&options, &session) == RAILHEAD_REFUSED && calls == 1, "%s", railhead_last_error());
+}
+
+/* The values of docs/http-api.md. */
+static void owners_are_found_by_the_published_rule(void) {
+    uint64_t member = railhead_member("railhead-0"), run = railhead_run("bucket", "a/key", 7);
+    CHECK(member == 0x91e80f388516ae51 && run == 0xd5830f4dc3851d42, "%" PRIx64 " %" PRIx64, member, run);
+    CHECK(railhead_score(member, run) == 0x0b056ab02aef2778, "%" PRIx64, railhead_score(member, run));
+    run = railhead_run("bucket", "Z\xC3\xBCrich/\xE6\x97\xA5\xE6\x9C\xAC/\xF0\x9F\x9A\x82", 0);
+    CHECK(run == 0x9963d79a5e757962, "units of UTF-16: %" PRIx64, run);
+    static const char *const broken[] = {"a\xFF\x80/b", "a\xC3\xC3/b", "a\xE6\x97/b", "a\xF0\x9F/b"};
+    for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
+        CHECK(railhead_run("bucket", broken[i], 0) == 0x141754a532a8c94f, "not UTF-8, %zu", i);
+    }
+    const uint64_t members[] = {member, railhead_member("railhead-1"), railhead_member("railhead-2")};
+    static const size_t owners[] = {2, 2, 1, 1, 0, 2, 2, 1};
+    for (size_t i = 0; i < sizeof owners / sizeof owners[0]; i++) {
+        size_t owner = railhead_owner(members, 3, "bucket", "a/key", i);
+        CHECK(owner == owners[i], "run %zu: %zu", i, owner);
+    }
+    CHECK(railhead_owner(members, 0, "bucket", "a/key", 0) == 0, "nobody");
+}
+
 static int answer_503(void *code, railhead_http *exchange) {
     exchange->status = 503;
     exchange->answer_bytes = (size_t)snprintf(exchange->answer, exchange->answer_room, "<Error><Code>%s</Code></Error>",
@@ -646,6 +687,8 @@ static void every_result_has_words(void) {
 
 int main(void) {
     setenv("NO_PROXY", "*", 1);
+    owners_are_found_by_the_published_rule();
+    a_session_with_an_owner_is_for_what_all_gateways_serve();
     what_is_asked_for_is_in_the_window();
     objects_are_described_and_put();
     a_put_that_fails_at_the_store_is_unknown_unless_nothing_was_done();

@@ -58,6 +58,7 @@ struct rh_settings {
     uint32_t fabric;          /* RAILHEAD_LOOPBACK or RAILHEAD_VERBS */
     railhead_http_function http; /* optional: in place of libcurl */
     void *http_context;
+    bool shared_only;    /* the session is for what all gateways of a cluster serve alike */
     const void *is_over; /* optional, an atomic_bool of C: breaks off what libcurl sends */
 };
 

@@ -126,7 +126,13 @@ typedef struct railhead_options {
     uint32_t request_timeout_millis; /* of requests that name none; 60000 */
     railhead_http_function http; /* NULL: libcurl, loaded when it is needed */
     void *http_context;
-    uint64_t reserved[4];
+    /*
+     * 1: the session is for what all gateways of a cluster serve alike, as one with a run's owner is. Requests for objects that
+     * the gateway alone holds (durability: none) are RAILHEAD_NOT_SERVED there, with the code "own". Else 0.
+     */
+    uint32_t shared_only;
+    uint32_t reserved_too;
+    uint64_t reserved[3];
 } railhead_options;
 
 /* `struct_bytes` is sizeof(railhead_options), so that a later library knows which members there are. */
@@ -372,6 +378,28 @@ void railhead_completions_free(railhead_completion *completions, size_t count);
  * never to be read or closed. It goes with the session.
  */
 int32_t railhead_event_fd(const railhead_session *session);
+
+/* ---- Owners ---- */
+
+/*
+ * Gateways that share objects out have one owner for each run of an object (docs/http-api.md, placement). A program that has a
+ * session with each of them, opened with `shared_only`, asks the owner of a range's first byte, and any other gateway while it
+ * cannot. The rule is the text `placement.rule` of GET /.railhead/endpoints: of another one these functions know nothing. They
+ * are pure, and fail in nothing. A byte that is not UTF-8 counts as U+FFFD, which is nobody's.
+ */
+#define RAILHEAD_PLACEMENT_RULE "2"
+
+/* The hash of a member's name, as `placement.members` has it. */
+uint64_t railhead_member(const char *name);
+
+/* The hash of a run; `index` is its first byte's offset in the object, in units of `placement.run`. */
+uint64_t railhead_run(const char *bucket, const char *key, uint64_t index);
+
+/* A member's score for a run, both as their hashes: the highest owns it. */
+uint64_t railhead_score(uint64_t member, uint64_t run);
+
+/* Which of `count` members owns the run: its place among them, of equal ones the first. 0 where there is none. */
+size_t railhead_owner(const uint64_t *members, size_t count, const char *bucket, const char *key, uint64_t index);
 
 #ifdef __cplusplus
 }

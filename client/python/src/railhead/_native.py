@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from contextlib import suppress
 from ctypes import POINTER, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p, py_object
 from functools import cache
 from pathlib import Path
@@ -65,7 +66,8 @@ class Options(ctypes.Structure):
     _fields_ = [("struct_bytes", c_uint32), ("fabric", c_uint32), ("endpoint", c_char_p), ("region", c_char_p),
                 ("access_key", c_char_p), ("secret_key", c_char_p), ("session_token", c_char_p), ("ca_bundle", c_char_p),
                 ("timeout_millis", c_uint32), ("request_timeout_millis", c_uint32), ("http", HttpFunction),
-                ("http_context", c_void_p), ("reserved", c_uint64 * 4)]
+                ("http_context", c_void_p), ("shared_only", c_uint32), ("reserved_too", c_uint32),
+                ("reserved", c_uint64 * 3)]
 
 
 class Memory(ctypes.Structure):
@@ -119,6 +121,11 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "railhead_completions_free": (None, [POINTER(Completion), c_size_t]),
     "railhead_event_fd": (c_int32, [c_void_p]),
 }
+_OWNERS: dict[str, tuple[Any, list[Any]]] = {
+    "railhead_member": (c_uint64, [c_char_p]),
+    "railhead_owner": (c_size_t, [POINTER(c_uint64), c_size_t, c_char_p, c_char_p, c_uint64]),
+}
+PLACEMENT_RULE = "2"
 
 
 _BUNDLED = Path(__file__).parent / "lib"
@@ -137,13 +144,24 @@ def library() -> ctypes.CDLL:
     """The library that RAILHEAD_LIBRARY names, else the wheel's, else the system's. OSError where there is none."""
     path = _path()
     loaded = ctypes.CDLL(path)
-    for name, (result, arguments) in _FUNCTIONS.items():
-        function = getattr(loaded, name)
-        function.restype, function.argtypes = result, arguments
+    _declare(loaded, _FUNCTIONS)
+    with suppress(AttributeError):
+        _declare(loaded, _OWNERS)
     found = loaded.railhead_abi_version()
     if found != ABI:
         raise OSError(f"{path} has the ABI {found}, not {ABI}")
     return loaded
+
+
+def _declare(loaded: ctypes.CDLL, functions: dict[str, tuple[Any, list[Any]]]) -> None:
+    for name, (result, arguments) in functions.items():
+        function = getattr(loaded, name)
+        function.restype, function.argtypes = result, arguments
+
+
+def knows_owners() -> bool:
+    """Whether it has the rule of owners, and sessions with them. A library of the system's may be older."""
+    return hasattr(library(), "railhead_owner")
 
 
 @cache

@@ -15,6 +15,7 @@ class OwnershipTest {
     private static final long MEMBER = 0x91E80F388516AE51L;
     private static final long RUN = 0xD5830F4DC3851D42L;
     private static final long SCORE = 0x0B056AB02AEF2778L;
+    private static final long FOREIGN_RUN = 0x9963D79A5E757962L;
 
     private static long[] members(int count) {
         return IntStream.range(0, count)
@@ -70,6 +71,7 @@ class OwnershipTest {
         assertThat(Ownership.member("railhead-0")).isEqualTo(MEMBER);
         assertThat(Ownership.run("bucket", "a/key", 7)).isEqualTo(RUN);
         assertThat(Ownership.score(MEMBER, RUN)).isEqualTo(SCORE);
+        assertThat(Ownership.run("bucket", "Zürich/日本/\uD83D\uDE82", 0)).isEqualTo(FOREIGN_RUN);
     }
 
     @Test
