@@ -112,6 +112,7 @@ def test_descriptor_of_a_gpu_s_memory(driver: ctypes.CDLL) -> None:
 
     class Session:
         via = "verbs"
+        handles: dict[Any, int] = {}  # noqa: RUF012
 
         def register(self, memory: _memory.View, descriptor: int, offset: int, flush: Any) -> int:
             named.append((memory.address, descriptor, offset, flush is not None))

@@ -14,7 +14,7 @@ import pytest
 from conftest import Rack, content
 
 import railhead
-from railhead import _drive, _session
+from railhead import _drive, _session, _whole
 from railhead._transfer import Transfer
 from railhead._whole import Whole
 
@@ -80,8 +80,8 @@ def others_can_read(client: railhead.Client) -> bool:
 def test_anywhere(running: Rack, kind: str, count: int) -> None:
     session = _session.Session
     functions = [railhead.Client._run, _drive.by_thread, session.wait, session._leads, session._ring, session._collect,
-                 session._hand_out, session._forget, session.submit, session.cancel, Whole.run, Whole._ask_all, Whole._ask,
-                 Whole.came, Whole._drain, Transfer._drain]
+                 session._hand_out, session._forget, session.submit, session.cancel, _whole._ask, Whole.begin, Whole._ask_all,
+                 Whole._ask, Whole.came, Whole.end, _whole._drain, Whole.drain, Transfer._drain]
     with running.client(fabric="loopback") as client:
         client.put_from("s3://data/interrupts", DATA)
         buffers = [memoryview(bytearray(MIB)) if "copied" in kind else client.buffer(MIB) for _ in range(count)]

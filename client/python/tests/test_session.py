@@ -135,7 +135,7 @@ def test_completions_whose_texts_are_given_back_are_not_handed_out_again(library
 def test_what_was_not_handed_out_is_a_loop_s_to_hand_out(library: Library) -> None:
     session = connect()
     read, write = os.pipe()
-    session._event_fd = read
+    session.event_fd = read
 
     async def wait() -> list[int]:
         box = LoopBox()

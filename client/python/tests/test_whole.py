@@ -688,7 +688,7 @@ def test_asks_for_no_more_when_the_client_is_closed() -> None:
 
 def test_interrupt_before_it_has_begun_to_wait_for_the_rest() -> None:
     whole, _ = whole_of(2, 100)
-    steps, drain, tries = whole.run(fail_fast=True), whole._drain, 0
+    steps, drain, tries = whole.run(fail_fast=True), whole.drain, 0
     next(steps)
 
     def interrupted() -> Any:
@@ -698,7 +698,7 @@ def test_interrupt_before_it_has_begun_to_wait_for_the_rest() -> None:
             raise KeyboardInterrupt
         yield from drain()
 
-    whole._drain = interrupted  # type: ignore[method-assign]
+    whole.drain = interrupted  # type: ignore[method-assign]
     steps.throw(RuntimeError("why it ends"))
     assert tries == 2
     for at in (0, 1):

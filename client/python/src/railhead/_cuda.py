@@ -184,7 +184,7 @@ def device(number: int) -> Device:
 class CudaRegion(Region):
     """A GPU's memory, written by the adapter itself: by a dma-buf, else by address where a peer memory module knows it."""
 
-    def _register(self, session: Any) -> int:
+    def register(self, session: Any) -> int:
         assert self.memory.cuda is not None
         if session.via != "verbs":
             raise errors.Unavailable("a GPU's memory is registered over verbs only")

@@ -24,6 +24,8 @@ def by_thread(steps: Steps[Result], box: ThreadBox) -> Result:
                 value = error = None
                 if isinstance(need, Session):
                     need.wait(box)
+                elif isinstance(need, tuple):
+                    box.wait_in(need)
                 elif need is None:
                     box.wait()
                 else:
@@ -49,11 +51,9 @@ async def by_loop(steps: Steps[Result], box: LoopBox) -> Result:
                 need = steps.send(value) if error is None else steps.throw(error)
                 value = error = None
                 if isinstance(need, Session):
-                    need.watch(box.loop)
-                    try:
-                        await box.wait()
-                    finally:
-                        need.unwatch(box.loop)
+                    await box.wait_in([need])
+                elif isinstance(need, tuple):
+                    await box.wait_in(need)
                 elif need is None:
                     await box.wait()
                 else:

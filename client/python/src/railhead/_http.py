@@ -14,7 +14,10 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import Any
 
+import botocore.auth
+import botocore.awsrequest
 import botocore.config
+import botocore.credentials
 import urllib3
 from botocore import exceptions
 from botocore.parsers import ResponseParserError
@@ -362,6 +365,15 @@ class Opener:
         self.status = exchange.status = answer.status
         exchange.answer_bytes = len(body)
         self.code = element(body, "Code") if answer.status >= 400 else ""
+
+
+def signed(settings: Settings, method: str, url: str) -> dict[str, str]:
+    """The header lines of a request of the gateway's own, which has no body."""
+    keys = settings.credentials()
+    request = botocore.awsrequest.AWSRequest(method, url, data=b"")
+    signer = botocore.credentials.Credentials(keys.access_key, keys.secret_key, keys.session_token)
+    botocore.auth.S3SigV4Auth(signer, "s3", settings.region).add_auth(request)
+    return dict(request.headers)
 
 
 def element(document: bytes, name: str) -> str:

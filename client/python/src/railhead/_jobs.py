@@ -50,6 +50,8 @@ class Piece:
     slot: Slot | None = None
     copied = False
     by_http = False
+    is_pinned = False  # to a version
+    at_home = False  # the owner of its bytes could not do it
     tries = 0
     via = ""
     outcome: Outcome | None = None
@@ -76,6 +78,7 @@ class Job:
     writes = False
     is_idempotent = True
     has_window = True
+    at_owners = False     # whether the gateways that own its bytes are asked for them
     may_be_copied = True  # whether the ring may stand for the memory
     error: Exception | None = None
     via = ""
@@ -117,6 +120,7 @@ class Get(Job):
     """
 
     operation = _native.GET
+    at_owners = True
     moved = 0
     _asked = 0        # up to where in the view
     _left = 0         # pieces that have not come
@@ -135,18 +139,24 @@ class Get(Job):
         self._total = self._total_of(version) if version is not None else -1
 
     def first(self, at_once: int) -> list[Piece]:
-        return self._ask(self._total if self._is_given else min(self.view.nbytes, at_once * self._piece_bytes))
+        step = self._piece_bytes
+        return self._ask(self._total if self._is_given else min(self.view.nbytes, at_once * step - self.start % step))
 
     def _total_of(self, version: Outcome) -> int:
         return max(0, min(self.view.nbytes, version.size - self.start))
 
     def _ask(self, end: int) -> list[Piece]:
+        """Pieces end at multiples of their length in the object, so that each lies in one run, which has one owner."""
         step, start = self._piece_bytes, self.start
         if self._asked == 0 and end == self.view.nbytes <= step:  # as most are
             self._asked, self._left = end, self._left + 1
             return [self._piece(self.view, start)]
-        pieces = [self._piece(self.view.part(at, min(step, end - at)), start + at) for at in range(self._asked, end, step)]
-        self._asked = end
+        pieces, at = [], self._asked
+        while at < end:
+            nbytes = min(step - (start + at) % step, end - at)
+            pieces.append(self._piece(self.view.part(at, nbytes), start + at))
+            at += nbytes
+        self._asked = max(self._asked, end)
         self._left += len(pieces)
         return pieces
 
@@ -194,11 +204,13 @@ class Get(Job):
             return []
         self.moved = self._asked = 0
         self.outcome, self._total, self._is_torn = None, -1, False
+        self.at_owners = False  # of which one may not know yet what another does
         return self.first(1)
 
     def describe(self, piece: Piece, request: _native.Request) -> None:
         if self.outcome is not None:
             request.if_match = self.outcome.etag.encode()
+            piece.is_pinned = True
         if piece.first:
             request.flags = _native.RANGE
             request.range_first, request.range_last = piece.first, piece.first + piece.view.nbytes - 1

@@ -8,9 +8,11 @@ import math
 import mmap
 import os
 import re
+import threading
 import weakref
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from copy import copy as copy_of
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -138,46 +140,58 @@ def _is_contiguous(shape: list[int], strides: list[int]) -> bool:
 
 class Region:
     """
-    Memory that is registered with whichever session there is. What a gateway may still touch is kept mapped.
+    Memory that is registered with sessions, each of which has its handle. What a gateway may still touch is kept mapped.
 
-    Not thread-safe: the client's lock is held around every call that changes it.
+    Not thread-safe: the client's lock is held around every call that changes it. Owners' threads register a `twin`.
     """
+
+    is_released = False
 
     def __init__(self, memory: View, descriptor: int | None = None) -> None:
         self.memory = memory
         self._descriptor = descriptor
-        self._session: Callable[[], Any] = _nobody  # a weak reference
-        self._buffer = 0
 
     def buffer(self, session: Any) -> int:
         """Its handle; registers it where `session` does not know it yet."""
         if not self.is_known(session):
-            self._buffer = self._register(session)
-            self._session = weakref.ref(session)
-        return self._buffer
+            session.handles[self] = self.register(session)
+        return self.known(session)
 
-    def _register(self, session: Any) -> int:
+    def register(self, session: Any) -> int:
         buffer: int = session.register(self.memory, self._descriptor)
         return buffer
 
     def known(self, session: Any) -> int:
         """Its handle; 0 where the session does not know it."""
-        return self._buffer if self._session() is session else 0
+        buffer: int = session.handles.get(self, 0)
+        return buffer
 
     def is_known(self, session: Any) -> bool:
-        return self._session() is session
+        is_known: bool = session.handles.get(self, 0) != 0
+        return is_known
 
-    def release(self) -> None:
-        session, self._session = self._session(), _nobody
-        if session is not None:
-            session.release(self._buffer)
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
+    def twin(self) -> Region | None:
+        """The same memory by a descriptor of its own, which goes when it is released; None where this one is."""
+        made = copy_of(self)
+        with _descriptors:
+            if self.is_released:
+                return None
+            made._descriptor = None if self._descriptor is None else os.dup(self._descriptor)
+        return made
+
+    def release(self, *sessions: Any) -> None:
+        """Returns when the gateways of these sessions touch it no more."""
+        with _descriptors:
+            self.is_released = True
+            descriptor, self._descriptor = self._descriptor, None
+        for session in sessions:
+            if buffer := session.handles.pop(self, 0):
+                session.release(buffer)
+        if descriptor is not None:
+            os.close(descriptor)
 
 
-def _nobody() -> None:
-    return None
+_descriptors = threading.RLock()  # the collector of garbage may come to it in the midst of a thread's use
 
 
 class Regions:
@@ -188,7 +202,7 @@ class Regions:
         self._starts = [region.memory.address for region in self._regions]
         ends = (region.memory.address + region.memory.nbytes for region in self._regions)
         self._reaches = list(accumulate(ends, max))
-        self._known: tuple[Callable[[], Any], Any] = _nobody, None  # a weak reference, and what its session knows
+        self._known: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()  # by session
 
     def __iter__(self) -> Iterator[Region]:
         return iter(self._regions)
@@ -207,9 +221,10 @@ class Regions:
         return None
 
     def known_to(self, session: Any) -> Any:
-        """As batch.c looks them up: those that the session knew when it was asked for the first time."""
-        of, known = self._known
-        if of() is not session:
+        """As batch.c looks them up."""
+        changes = len(session.handles), session.releases
+        before, known = self._known.get(session, (None, None))
+        if before != changes:
             handles = [(region.memory, handle) for region in self._regions if (handle := region.known(session))]
             known = (_native.Region * len(handles))()
             reach = 0
@@ -217,7 +232,7 @@ class Regions:
                 each.start, each.end, each.buffer = start, start + nbytes, handle
                 each.reach = reach = max(reach, each.end)
                 each.cuda = -1 if cuda is None else cuda
-            self._known = weakref.ref(session), known
+            self._known[session] = changes, known
         return known
 
     def with_(self, region: Region) -> Regions:

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 import warnings
+import weakref
 from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -17,6 +18,7 @@ from railhead import _cuda, _native, errors
 from railhead._http import Opener, PlainS3
 from railhead._jobs import Piece
 from railhead._memory import Region, Regions, View
+from railhead._owners import Owners
 from railhead._ring import Ring, Slot
 from railhead._session import Box, Outcome, Session
 from railhead._settings import Settings
@@ -67,6 +69,8 @@ class Paths:
         self._threads: ThreadPoolExecutor | None = None
         self._ring: Ring | None = None
         self._pinned_by: _cuda.Device | None = None
+        self._sessions: weakref.WeakSet[Session] = weakref.WeakSet()  # with the gateway itself, which know its memory
+        self.owners = Owners(settings)
         self._regions = Regions()
         self._gone: deque[Region] = deque()  # those whose arrays are gone, to be released by whoever comes next
         self._reasons: list[str] = []
@@ -153,6 +157,8 @@ class Paths:
             self.settings.account.begin_again(account)
             session = Session(self.settings, fabric, opener)
         self._has_stood = True
+        self._sessions.add(session)
+        self.owners.begin(fabric)
         self._renew_at = time.monotonic() + _RENEW_SECONDS if self.settings.are_renewed else float("inf")
         return session
 
@@ -236,9 +242,14 @@ class Paths:
             self._regions = self._regions.with_(region)
 
     def remove(self, region: Region) -> None:
+        """Returns when no gateway touches it any more."""
         with self._lock:
-            self._regions = self._regions.without(region)
-            region.release()
+            self._drop(region)
+        self.owners.give_back(region, wait=True)
+
+    def _drop(self, region: Region) -> None:
+        self._regions = self._regions.without(region)
+        region.release(*self._sessions)
 
     def abandon(self, region: Region) -> None:
         """By the garbage collector, in the midst of whatever a thread does: takes no lock."""
@@ -246,7 +257,8 @@ class Paths:
 
     def _sweep(self) -> None:
         while self._gone:
-            self.remove(self._gone.popleft())
+            self._drop(region := self._gone.popleft())
+            self.owners.give_back(region, wait=False)
 
     def register(self, region: Region, session: Session) -> str:
         """Makes the region known to the session; why it has to be copied, where it cannot be."""
@@ -254,9 +266,7 @@ class Paths:
             self.check_open()
             self._sweep()
             try:
-                if not region.is_known(session):
-                    region.buffer(session)
-                    self._regions = Regions(self._regions)  # those that this session knows are others now
+                region.buffer(session)
             except errors.RailheadError as error:
                 if not session.is_open():
                     return str(error)
@@ -327,11 +337,16 @@ class Paths:
             raise RuntimeError("a call of this thread, or of its event loop, is under way, which could not end meanwhile")
         self._is_closing = True
         while under_way := self._under_way():
-            if (session := self._session) is not None:
+            for session in self._all_sessions():
                 for box in under_way:
                     session.cancel(box)
             time.sleep(_LOOK_SECONDS)
+        self.owners.close(wait=True)
         self.end()
+
+    def _all_sessions(self) -> list[Session]:
+        session = self._session
+        return [*([] if session is None else [session]), *self.owners.sessions()]
 
     def _under_way(self) -> list[Box]:
         return [box for box in self.calls.copy() if box.is_awaited()]
@@ -342,14 +357,15 @@ class Paths:
             if self._has_ended or self._process != os.getpid():
                 return
             self._is_closing = self._has_ended = True
+            self.owners.close(wait=False)
             if self._threads is not None:
                 self._threads.shutdown(wait=True)
             for region in [*self._regions, *self._gone]:
-                region.release()
+                region.release(*self._sessions)
             if self._ring is not None:
                 if self._pinned_by is not None:
                     self._pinned_by.unpin(self._ring.region.memory)
-                self._ring.region.release()
+                self._ring.region.release(*self._sessions)
             if self._session is not None:
                 self._session.close()
             if self._http is not None:

@@ -9,13 +9,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
-import botocore.auth
-import botocore.awsrequest
-import botocore.credentials
 import urllib3
 
 from railhead import errors
-from railhead._http import element, origin, reason
+from railhead._http import element, origin, reason, signed
 from railhead._settings import Settings, split
 
 _CONNECT_SECONDS = 10
@@ -89,13 +86,9 @@ def _ask(settings: Settings, pool: Any, url: str) -> tuple[int, bytes]:
     """The gateway has a line to say each five seconds, however long an object takes."""
     bucket, key = split(url)
     target = f"{settings.endpoint}/.railhead/warm?" + urlencode({"bucket": bucket, "key": key}, quote_via=quote, safe="")
-    request = botocore.awsrequest.AWSRequest("POST", target, data=b"")
-    keys = settings.credentials()
-    signer = botocore.credentials.Credentials(keys.access_key, keys.secret_key, keys.session_token)
-    botocore.auth.S3SigV4Auth(signer, "s3", settings.region).add_auth(request)
     timeout = urllib3.Timeout(connect=_CONNECT_SECONDS, read=settings.deadline)
     try:
-        answer = pool.request("POST", target, headers=dict(request.headers), body=b"", timeout=timeout, redirect=False)
+        answer = pool.request("POST", target, headers=signed(settings, "POST", target), body=b"", timeout=timeout, redirect=False)
     except urllib3.exceptions.HTTPError as error:
         raise errors.ConnectionLost(f"{origin(settings.endpoint)}: {reason(error)}", url=url) from error
     return answer.status, answer.data

@@ -5,20 +5,24 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import itertools
+import os
+import select
 import threading
 import weakref
 from collections import deque
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 from railhead import _native, errors
-from railhead._memory import View, held
+from railhead._memory import Region, View, held
 from railhead._settings import Credentials, Settings
 
 _ROOM = 64
 _COMPLETION_BYTES = ctypes.sizeof(_native.Completion)
 _ID_BYTES = ctypes.sizeof(ctypes.c_uint64)
 _WAIT_MILLIS = 200  # how long a signal handler of Python's may have to wait
+_OWNER_MILLIS = 5000  # for an owner to answer what a session has to ask but for requests
 _AT_BITS = 20       # of a request's number: its place in its batch; the batch's own number, of 44 bits, is before them
 MOST_OF_A_BATCH = 1 << _AT_BITS
 
@@ -79,20 +83,42 @@ class Stale(Exception):
     """Memory was given back since its handles were looked up."""
 
 
+class _Bell:
+    """A descriptor that is readable once it was rung. It is there as long as who may ring it."""
+
+    def __init__(self) -> None:
+        self.descriptor = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+
+    def ring(self) -> None:
+        os.eventfd_write(self.descriptor, 1)
+
+    def still(self) -> None:
+        with suppress(BlockingIOError):  # nobody rang
+            os.eventfd_read(self.descriptor)
+
+    # At the program's end the module's own names may be gone.
+    def __del__(self, close: Callable[[int], None] = os.close) -> None:
+        close(self.descriptor)
+
+
 class ThreadBox(Box):
     """
     Waited for by a thread, at a lock that who wakes it releases: a condition is Python's own code, in the midst of which an
-    interrupt would leave its lock held.
+    interrupt would leave its lock held. Who has requests in several sessions waits at their descriptors, and at a bell.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self._waken = threading.Lock()
         self._waken.acquire()
+        self._bell: _Bell | None = None
+        self.polls = False  # it waits at descriptors
 
     def wake(self) -> None:
         with suppress(RuntimeError):  # it is waken already
             self._waken.release()
+        if self._bell is not None:
+            self._bell.ring()
 
     def wait(self) -> None:
         while not self.arrived:
@@ -101,6 +127,23 @@ class ThreadBox(Box):
     def doze(self) -> None:
         """Until it is waken, for whatever reason; but not for long."""
         self._waken.acquire(timeout=_WAIT_MILLIS / 1000)
+
+    def wait_in(self, sessions: Sequence[Session]) -> None:
+        """Returns once something has arrived: its owner has a request under way in each of the sessions."""
+        bell = self._bell = self._bell or _Bell()
+        poll = select.poll()
+        for descriptor in (bell.descriptor, *(session.event_fd for session in sessions)):
+            poll.register(descriptor, select.POLLIN)
+        self.polls = True
+        try:
+            while not self.arrived:
+                bell.still()
+                for session in sessions:
+                    session.glance(self)
+                if not self.arrived:
+                    poll.poll(_WAIT_MILLIS)
+        finally:
+            self.polls = False
 
 
 class LoopBox(Box):
@@ -126,6 +169,18 @@ class LoopBox(Box):
     async def wait(self) -> None:
         await self._there.wait()
         self._there.clear()
+
+    async def wait_in(self, sessions: Sequence[Session]) -> None:
+        """Where its owner has requests under way."""
+        watched: list[Session] = []
+        try:
+            for session in sessions:
+                session.watch(self.loop)
+                watched.append(session)
+            await self.wait()
+        finally:
+            for session in watched:
+                session.unwatch(self.loop)
 
 
 class Batch:
@@ -166,14 +221,17 @@ class Session:
     Memory: a request's window is kept alive until its completion was collected, for ever if the gateway may still touch it.
     """
 
-    def __init__(self, settings: Settings, fabric: int, http: Any) -> None:
+    def __init__(self, settings: Settings, fabric: int, http: Any, *, owner: bool = False) -> None:
+        """`owner`: with one of several gateways, for what all of them serve alike. It has less time: nobody waits for it."""
         self._library = _native.library()
         self.fabric = fabric
         self.via = "verbs" if fabric == _native.VERBS else "loopback"
+        self.is_owner = owner
         self._http = http  # called by the library while it connects
         self.releases = 0  # of memory, so far, under the lock: a handle that was looked up before one of them may be another's
         self._pending: dict[int, Batch] = {}
         self._registered: dict[int, View] = {}
+        self.handles: dict[Region, int] = {}  # of memory that this session knows; 0: it does not take it
         self._to_release: list[int] = []
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
@@ -187,13 +245,15 @@ class Session:
         self.close.atexit = False  # daemon threads may be in it; to the gateway the process's end is as good
         self.credentials = settings.credentials()  # with which it ends
         options = _options(settings, self.credentials, fabric, http.function)
+        if owner:
+            options.shared_only, options.timeout_millis = 1, _OWNER_MILLIS
         result = self._library.railhead_connect(ctypes.byref(options), ctypes.byref(handle))
         if http.interrupt is not None:
             raise http.interrupt
         if result != _native.OK:
             raise of_result(result, http.failure or _native.last_error())
         self._handle = handle
-        self._event_fd: int = self._library.railhead_event_fd(handle)
+        self.event_fd: int = self._library.railhead_event_fd(handle)
 
     def is_open(self) -> bool:
         return self.close.alive and bool(self._library.railhead_is_open(self._handle))
@@ -288,6 +348,16 @@ class Session:
                 self._leader = None
                 self._ring()
 
+    def glance(self, box: ThreadBox) -> None:
+        """Hands out what has come, unless somebody else does so, or nothing of the box is under way here any more."""
+        try:
+            if self._leads(box) and any(batch.box is box for batch in list(self._pending.values())):
+                self._collect(0, box)
+        finally:
+            if self._leader is box:
+                self._leader = None
+                self._ring()
+
     def _leads(self, who: object) -> bool:
         """From now on, where nobody does."""
         if self._leader is None:
@@ -306,7 +376,8 @@ class Session:
         if not self._pending:
             return
         for box in {batch.box for batch in list(self._pending.values())}:
-            if isinstance(box, ThreadBox):
+            # The descriptor tells who polls it, but of what an interrupt left.
+            if isinstance(box, ThreadBox) and (not box.polls or self._users[0]):
                 box.wake()
         if self._users[0]:  # an interrupt came before all was handed out, and no descriptor tells of it
             for loop in list(self._watchers):
@@ -371,14 +442,14 @@ class Session:
         """On the loop's thread, before its task waits."""
         watchers = self._watchers.get(loop, 0)
         if watchers == 0:
-            loop.add_reader(self._event_fd, self._readable)
+            loop.add_reader(self.event_fd, self._readable)
         self._watchers[loop] = watchers + 1
 
     def unwatch(self, loop: asyncio.AbstractEventLoop) -> None:
         self._watchers[loop] -= 1
         if self._watchers[loop] == 0:
             del self._watchers[loop]
-            loop.remove_reader(self._event_fd)
+            loop.remove_reader(self.event_fd)
 
     def _readable(self) -> None:
         # Where another leads, it collects them, and the descriptor is readable no more.

@@ -15,16 +15,19 @@ from railhead._session import Batch, Box, Completions, Outcome, Session, Stale, 
 
 Result = TypeVar("Result")
 # What a transfer needs next: to have a function called that blocks, or to be waken when its box has something, by leading
-# in the session where it has requests there.
-Need = Callable[[], Any] | Session | None
+# in the session where it has requests, or by looking into several of them.
+Need = Callable[[], Any] | Session | tuple[Session, ...] | None
 Steps = Generator[Need, Any, Result]
 
 _MOST_TRIES = 3
+_OWN = "own"  # of a refusal: each gateway has such objects of its own
 _AT_ONCE = 8  # pieces of an object of which nothing is known: asking a gateway in vain costs little
 
 
 # A piece, the buffer that its window lies in with the address where that begins, and that buffer's region.
 _Submission = tuple[Piece, int, int, object]
+# What goes out next, by session, each with the session's releases before the buffers were looked up.
+_Batches = dict[Session, tuple[int, list[_Submission]]]
 
 
 class _Lost(Exception):
@@ -63,7 +66,7 @@ class Transfer:
         self._box = box
         self._progress = progress
         self._ready: deque[Piece] = deque()
-        self._native: set[Piece] = set()   # under way in the session
+        self._native: dict[Piece, Session] = {}  # under way in the session, or in one with the owner of its bytes
         self._http: set[Piece] = set()     # under way on a thread
         self._copying: deque[tuple[_cuda.Event, Piece]] = deque()
         self._slots: list[Slot] = []       # that came to the box
@@ -87,6 +90,7 @@ class Transfer:
     def run(self, jobs: Sequence[Job]) -> Steps[None]:
         try:
             self._session = yield from self._open()
+            self._paths.owners.look_if_due()
             for job in jobs:
                 self._ready.extend(job.first(_AT_ONCE if self._session is not None else 1))
             while self._ready or self._native or self._http or self._copying:
@@ -118,27 +122,31 @@ class Transfer:
         self._paths.check_open()
         if self._session is not None and self._paths.is_replaced(self._session):
             self._lost = True
-        if self._lost and not self._native:
+        if self._lost and self._session not in self._native.values():
             self._session = yield from self._open()
             self._lost = False
-        batch: list[_Submission] = []
-        releases = self._session.releases if self._session is not None else 0
+        batches: _Batches = {}
+        if self._session is not None:
+            batches[self._session] = self._session.releases, []
+        count = 0
         try:
             ready, in_flight = self._ready, self._paths.settings.in_flight
-            while ready and not self._lost and len(self._native) + len(self._http) + len(batch) < in_flight:
+            while ready and not self._lost and len(self._native) + len(self._http) + count < in_flight:
                 piece = ready[0]
                 region = None if piece.job.error else self._known(piece)
-                if region is not None and self._add(batch, piece, region):
+                if region is not None and self._add(batches, piece, region):
                     ready.popleft()
-                elif not (yield from self._start_one(batch)):
+                elif not (yield from self._start_one(batches)):
                     break
+                count = sum([len(batch) for _, batch in batches.values()])
         except BaseException:
-            for piece, _, _, _ in batch:
-                self._release(piece)
+            for _, batch in batches.values():
+                for piece, _, _, _ in batch:
+                    self._release(piece)
             raise
-        self._submit(batch, releases)
+        self._submit_all(batches)
 
-    def _start_one(self, batch: list[_Submission]) -> Steps[bool]:
+    def _start_one(self, batches: _Batches) -> Steps[bool]:
         """The first that is ready; False where it has to wait for its place. It stays ready until it has begun."""
         piece = self._ready[0]
         if not piece.job.error:
@@ -158,53 +166,77 @@ class Transfer:
             if self._session is None or piece.by_http:
                 self._http.add(piece)
                 self._paths.begin(piece, self._box)
-            elif not self._add(batch, piece, region):
+            elif not self._add(batches, piece, region):
                 return False
         else:
             self._release(piece)
         self._ready.popleft()
         return True
 
-    def _add(self, batch: list[_Submission], piece: Piece, region: Region | None) -> bool:
+    def _add(self, batches: _Batches, piece: Piece, region: Region | None) -> bool:
         """False where somebody has just given the region back."""
-        buffer, base = (region.known(self._session), region.memory.address) if region is not None else (0, 0)
+        session = self._session_of(piece, region)
+        if session not in batches:
+            batches[session] = session.releases, []
+        buffer, base = (region.known(session), region.memory.address) if region is not None else (0, 0)
         if region is not None and not buffer:
             return False
-        batch.append((piece, buffer, base, region))
+        batches[session][1].append((piece, buffer, base, region))
         return True
 
-    def _submit(self, batch: list[_Submission], releases: int) -> None:
-        if not batch:
-            return
+    def _session_of(self, piece: Piece, region: Region | None) -> Session:
+        """One with the owner of the piece's first byte, unless that is not to be had: nothing waits for an owner."""
         assert self._session is not None
+        job = piece.job
+        if region is None or piece.at_home or not job.at_owners:
+            return self._session
+        return self._paths.owners.session(job.bucket, job.key, piece.first, region) or self._session
+
+    def _submit_all(self, batches: _Batches) -> None:
+        """After an interrupt what has not been submitted is given back."""
+        try:
+            for session in list(batches):
+                releases, batch = batches[session]
+                if batch:
+                    self._submit(session, batch, releases)
+                del batches[session]
+        except BaseException:
+            for _, batch in batches.values():
+                for piece, _, _, _ in batch:
+                    if piece not in self._native:
+                        self._release(piece)
+            raise
+
+    def _submit(self, session: Session, batch: list[_Submission], releases: int) -> None:
         pieces = [piece for piece, _, _, _ in batch]
-        self._native.update(pieces)
+        self._native.update(dict.fromkeys(pieces, session))
         submitted = None
         try:
-            submitted = _Pieces(self._box, self._session, batch, releases)
-            self._session.submit(submitted, 0, len(batch))
+            submitted = _Pieces(self._box, session, batch, releases)
+            session.submit(submitted, 0, len(batch))
         except errors.ConnectionLost as error:
             for piece in pieces:
                 self._box.put(piece, Outcome(_native.ENDED, message=str(error)))
         except ValueError as error:
-            self._refused(batch, releases, error)
+            self._refused(session, batch, releases, error)
         except Stale:
-            self._native.difference_update(pieces)
+            for piece in pieces:
+                del self._native[piece]
             self._ready.extendleft(reversed(pieces))  # for all to be looked up anew
         except BaseException:
             for at, piece in enumerate(pieces):
                 if submitted is None or not submitted.ids[at]:
-                    self._native.discard(piece)
+                    self._native.pop(piece, None)
                     self._release(piece)
             raise
 
-    def _refused(self, batch: list[_Submission], releases: int, error: ValueError) -> None:
+    def _refused(self, session: Session, batch: list[_Submission], releases: int, error: ValueError) -> None:
         """Of many, all for one of them."""
         if len(batch) == 1:
             self._box.put(batch[0][0], Outcome(_native.STORE, error=error))
         else:
             for each in batch:
-                self._submit([each], releases)
+                self._submit(session, [each], releases)
 
     def _known(self, piece: Piece) -> Region | None:
         """Where the piece's bytes are moved with no more ado, as those of most are: memory that the session knows."""
@@ -281,7 +313,7 @@ class Transfer:
             return
         if not (self._native or self._http or self._asked):
             return
-        yield self._session if self._native else None
+        yield self._where()
         # One by one: after an error the others are still in the box, for who drains it.
         arrived = self._box.arrived
         while arrived:
@@ -300,16 +332,22 @@ class Transfer:
         if self._copying:
             self._reap()
 
+    def _where(self) -> Session | tuple[Session, ...] | None:
+        """Where it has something under way."""
+        sessions = tuple(dict.fromkeys(self._native.values()))
+        return sessions if len(sessions) > 1 else sessions[0] if sessions else None
+
     def _came(self, piece: Piece, outcome: Outcome) -> None:
         by_http = piece in self._http
-        (self._http if by_http else self._native).discard(piece)
+        self._http.discard(piece)
+        session = self._native.pop(piece, self._session)
         if outcome.held:
             self._hold(piece)
         if outcome.result == _native.OK:
-            piece.via = outcome.via or "http" if by_http or self._session is None else self._session.via
+            piece.via = outcome.via or "http" if by_http or session is None else session.via
             self._paths.count(piece.via, outcome.moved)
             self._deliver(piece, outcome)
-        elif self._is_to_be_repeated(piece, outcome, by_http):
+        elif self._is_to_be_repeated(piece, outcome, by_http, session):
             self._release(piece)
             self._ready.append(piece)
         else:
@@ -328,9 +366,11 @@ class Transfer:
             held.append(piece.slot)
             piece.slot = None
 
-    def _is_to_be_repeated(self, piece: Piece, outcome: Outcome, by_http: bool) -> bool:
+    def _is_to_be_repeated(self, piece: Piece, outcome: Outcome, by_http: bool, session: Session | None) -> bool:
         if by_http or piece.job.error:
             return False
+        if session is not None and session.is_owner:
+            return self._is_home_s(piece, outcome)
         if outcome.result == _native.ENDED or (outcome.result == _native.UNKNOWN and piece.job.is_idempotent):
             self._lost = True
             piece.tries += 1
@@ -340,6 +380,15 @@ class Transfer:
             return True
         self._lost |= outcome.result == _native.UNKNOWN and outcome.status == 0
         return False
+
+    def _is_home_s(self, piece: Piece, outcome: Outcome) -> bool:
+        """What an owner did not do; but that nothing is there is known there as well as at home."""
+        if outcome.code == _OWN:
+            self._paths.owners.is_own(piece.job.bucket)
+        if outcome.result == _native.CANCELLED:
+            return False
+        piece.at_home = not (outcome.result == _native.STORE and outcome.status in (404, 416) and not piece.is_pinned)
+        return piece.at_home
 
     def _deliver(self, piece: Piece, outcome: Outcome) -> None:
         # First of all: the job knows whether so many bytes can have come.
@@ -380,11 +429,11 @@ class Transfer:
         self._progress = None
         while self._native or self._http or self._copying:
             try:
-                if self._session is not None:
-                    self._session.cancel(self._box)
+                for session in set(self._native.values()):
+                    session.cancel(self._box)
                 while self._native or self._http or self._copying:
                     if self._native or self._http:
-                        yield self._session if self._native else None
+                        yield self._where()
                     else:
                         yield self._copying[0][0].wait
                     self._take_back()
@@ -401,7 +450,7 @@ class Transfer:
                 self._asked = False
                 self._slots.append(what)
             elif what in self._native or what in self._http:
-                self._native.discard(what)
+                self._native.pop(what, None)
                 self._http.discard(what)
                 if outcome.held:
                     self._hold(what)

@@ -1,0 +1,349 @@
+"""
+The gateways that share objects out among them: which owns what, and sessions with them. A read at its owner needs no transfer
+between gateways. What an owner does not do, the gateway that the client was given does: home.
+"""
+
+from __future__ import annotations
+
+import _thread
+import ctypes
+import ipaddress
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+from urllib.parse import urlsplit
+
+import urllib3
+
+from railhead import _native, errors
+from railhead._http import Opener, signed
+from railhead._memory import Region
+from railhead._session import Session
+from railhead._settings import Settings, checked_endpoint
+
+_LOOK_SECONDS = 30.0
+_DOUBT_SECONDS = 1.0  # before home is asked again, after an owner could not be reached
+_ANSWER_SECONDS = 5.0
+_ANSWER_BYTES = 1 << 20
+_LONGEST_SECONDS = 60.0  # for an owner that hangs to be given up
+_PAUSE_SECONDS = 6.0  # before an owner is tried again; twice as long each time, up to 16 times
+_MOST_DOUBLINGS = 4
+
+
+class _Work:
+    """What one thread does at a time, and again where somebody asked meanwhile. Who asks does not wait."""
+
+    def __init__(self, work: Callable[[], object]) -> None:
+        self._work = work
+        self._is_asked = False
+        self.busy = threading.Lock()  # held by who is at it
+
+    def ask(self) -> None:
+        """For it to be done on a thread of its own."""
+        self._is_asked = True
+        if not self.busy.acquire(blocking=False):
+            return
+        try:
+            _thread.start_new_thread(self._run, ())  # at once or not at all, whenever an interrupt comes
+        except RuntimeError:  # there are no more threads
+            self.busy.release()
+
+    def _run(self) -> None:
+        try:
+            while self._is_asked:
+                self._is_asked = False
+                self._work()
+        finally:
+            self.busy.release()
+        self.go_on()
+
+    def go_on(self) -> None:
+        """By who held `busy`: others may have asked."""
+        if self._is_asked:
+            self.ask()
+
+    def aside(self, work: Callable[[], object], *, wait: bool) -> None:
+        """Something else, by the caller. It is left out where who is at it does not come to an end, or without waiting at all."""
+        if self.busy.acquire(timeout=_LONGEST_SECONDS if wait else 0):
+            try:
+                work()
+            finally:
+                self.busy.release()
+            self.go_on()
+
+
+class _Member:
+    """
+    Another gateway. Threads: calls read `session` and what it knows, and add to `wanted`; all else is changed by who holds
+    `work.busy` alone, and may wait for the gateway.
+    """
+
+    def __init__(self, settings: Settings, work: Callable[[_Member], object]) -> None:
+        self._settings = settings
+        self.work = _Work(lambda: work(self))
+        self.session: Session | None = None
+        self.wanted: set[Region] = set()
+        self.is_over = False  # it owns nothing any more
+        self.is_due = False   # its session's credentials may have been renewed
+        self._failures = 0
+        self._retry_at = 0.0
+
+    def is_to_be_settled(self) -> bool:
+        """Whether something is to be done that can be done now."""
+        session = self.session
+        if self.is_over or self.is_due:
+            return session is not None
+        if session is None or not session.is_open():
+            return time.monotonic() >= self._retry_at
+        return not self.wanted <= session.handles.keys() or any(region.is_released for region in list(session.handles))
+
+    def settle(self, fabric: int) -> bool:
+        """Opens a session, and lets it know of the memory that is wanted alone; False where the gateway cannot be reached."""
+        self.is_due = False
+        if self.is_over:
+            self.end()
+            return True
+        try:
+            session = self._standing(fabric)
+        except (errors.RailheadError, OSError, ValueError):
+            self._retry_at = time.monotonic() + _PAUSE_SECONDS * (1 << min(self._failures, _MOST_DOUBLINGS))
+            self._failures += 1
+            return False
+        self._failures = 0
+        for region in self.wanted.copy().difference(session.handles):
+            self._register(region, session)
+        self.give_back(session)  # what was released while it was registered, too
+        return True
+
+    def _standing(self, fabric: int) -> Session:
+        """It ends with its credentials. One that is replaced closes with the last call that has something under way in it."""
+        session = self.session
+        if session is not None and not session.is_open():
+            self.session = session = None
+        if session is None or (self._settings.are_renewed and session.credentials != self._settings.credentials()):
+            self.session = session = Session(self._settings, fabric, Opener(self._settings), owner=True)
+        return session
+
+    def give_back(self, session: Session) -> None:
+        """Returns when the gateway has let go of memory that was released."""
+        for region in [region for region in list(session.handles) if region.is_released]:
+            if buffer := session.handles.pop(region):
+                session.release(buffer)
+
+    def _register(self, region: Region, session: Session) -> None:
+        """What it does not take goes home."""
+        twin = region.twin()
+        if twin is None:
+            self.wanted.discard(region)
+            return
+        buffer = 0
+        try:
+            with suppress(errors.RailheadError, OSError, MemoryError, ValueError):
+                buffer = twin.register(session)
+        finally:
+            session.handles[region] = buffer
+            twin.release()
+
+    def end(self) -> None:
+        session, self.session = self.session, None
+        self.wanted.clear()
+        if session is not None:
+            session.close()
+
+
+@dataclass(frozen=True)
+class _Placement:
+    """`run`: bytes. `members`: None is home; `hashes` are of their names."""
+
+    run: int
+    hashes: ctypes.Array[ctypes.c_uint64]
+    members: tuple[_Member | None, ...]
+
+    def owner(self, bucket: str, key: str, first: int) -> _Member | None:
+        at: int = _native.library().railhead_owner(self.hashes, len(self.members), bucket.encode(), key.encode(),
+                                                   first // self.run)
+        return self.members[at]
+
+
+class Owners:
+    """
+    Threads: any. No call waits here: sessions are opened, memory is registered, and home is asked who owns what, on threads of
+    its own. Those hold this, and not the client.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._lock = threading.RLock()  # of the members; who holds it waits for nothing
+        self._members: dict[str, _Member] = {}
+        self._over: list[_Member] = []  # those that may have something under way
+        self._placement: _Placement | None = None
+        self._own: set[str] = set()     # buckets of which each gateway has its own objects
+        self._fabric = 0
+        self._look = _Work(self._look_now)
+        self._look_at = float("inf")
+        self._is_closed = False
+
+    def begin(self, fabric: int) -> None:
+        """There is a session with home, by this fabric."""
+        self._fabric = fabric
+        if _native.knows_owners():
+            self._look_at = 0.0
+            self.look_if_due()
+
+    @property
+    def are_known(self) -> bool:
+        """Whether objects are shared out, and others may own something."""
+        self.look_if_due()
+        return self._placement is not None
+
+    def session(self, bucket: str, key: str, first: int, region: Region | None = None) -> Session | None:
+        """One with the owner of the byte, which knows the region; None: home is to be asked. Does not wait."""
+        placement = self._placement
+        member = placement.owner(bucket, key, first) if placement is not None and bucket not in self._own else None
+        if member is None:
+            return None
+        session = member.session
+        if session is not None and session.is_open() and (region is None or region.is_known(session)):
+            return session
+        if region is not None:
+            member.wanted.add(region)
+        self._settle(member)
+        return None
+
+    def is_own(self, bucket: str) -> None:
+        """Objects of the bucket are each gateway's own, as an owner said."""
+        self._own.add(bucket)
+
+    def give_back(self, region: Region, *, wait: bool) -> None:
+        """A released region. `wait`: returns when no owner touches it any more. Else it is kept mapped for as long as one may."""
+        for member in self._all():
+            member.wanted.discard(region)
+            if not wait:
+                self._settle(member)
+            elif (session := member.session) is not None:
+                member.work.aside(partial(member.give_back, session), wait=True)
+
+    def sessions(self) -> list[Session]:
+        return [session for member in self._all() if (session := member.session) is not None]
+
+    def _all(self) -> list[_Member]:
+        with self._lock:
+            return [*self._members.values(), *self._over]
+
+    # ---- On threads of its own ----
+
+    def _settle(self, member: _Member) -> None:
+        if member.is_to_be_settled() and not self._is_closed:
+            member.work.ask()
+
+    def _settle_now(self, member: _Member) -> None:
+        if member.is_to_be_settled() and not self._is_closed and not member.settle(self._fabric):
+            self._look_at = min(self._look_at, time.monotonic() + _DOUBT_SECONDS)
+        if self._is_closed:
+            member.end()  # who closed may not have waited
+
+    def look_if_due(self) -> None:
+        """By calls: who reads nothing asks nothing."""
+        if time.monotonic() >= self._look_at and not self._is_closed:
+            self._look.ask()
+
+    def _look_now(self) -> None:
+        self._look_at = time.monotonic() + _LOOK_SECONDS
+        with suppress(errors.RailheadError, OSError, ValueError, urllib3.exceptions.HTTPError):
+            self._place(_ask(self._settings))
+        are_renewed = self._settings.are_renewed
+        for member in self._all():
+            member.is_due |= are_renewed
+            self._settle(member)
+
+    def _place(self, answer: Any) -> None:
+        rule, run, urls = _placement_of(answer)
+        own = None if rule != _native.PLACEMENT_RULE else {name: self._url_of(url) for name, url in urls.items()}
+        with self._lock:
+            if self._is_closed:
+                return
+            before, self._members = self._members, {}
+            members = [] if own is None or len(own) < 2 else [self._member(url, before) for url in own.values()]
+            hashes = [_native.library().railhead_member(name.encode()) for name in (own or {})] if members else []
+            self._placement = _Placement(run, (ctypes.c_uint64 * len(hashes))(*hashes), tuple(members)) if any(members) else None
+            self._own = set()
+            for url, member in before.items():
+                if url not in self._members:
+                    member.is_over = True
+                    self._over.append(member)
+            self._over = [member for member in self._over if member.session is not None or member.work.busy.locked()]
+
+    def _member(self, url: str, before: dict[str, _Member]) -> _Member | None:
+        if not url:
+            return None
+        if url not in self._members:
+            self._members[url] = before.get(url) or _Member(replace(self._settings, endpoint=url, fallback=None),
+                                                             self._settle_now)
+        return self._members[url]
+
+    def _url_of(self, url: str) -> str:
+        """Empty where home takes what the member owns."""
+        try:
+            found = checked_endpoint("a member", url)
+        except ValueError:
+            return ""
+        is_downgrade = self._settings.endpoint.startswith("https:") and not found.startswith("https:")
+        is_out_of_reach = self._fabric == _native.LOOPBACK and not _is_here(urlsplit(found).hostname or "")
+        return "" if found == self._settings.endpoint or is_downgrade or is_out_of_reach else found
+
+    # ---- The end ----
+
+    def close(self, *, wait: bool) -> None:
+        """
+        After the last call. `wait`: returns when all gateways have let go of the memory. Else, as by the garbage collector, a
+        thread that is at work with one of them does so.
+        """
+        with self._lock:
+            self._is_closed = True
+            self._placement = None
+        for member in self._all():
+            member.work.aside(member.end, wait=wait)
+
+
+def _placement_of(answer: Any) -> tuple[str, int, dict[str, str]]:
+    """Of the gateway's answer the rule, a run's bytes, and the members' URLs by name; ValueError where it makes no sense."""
+    placement = answer.get("placement") if isinstance(answer, dict) else None
+    if placement is None:
+        return "", 0, {}
+    rule, run, members = (placement.get(name) for name in ("rule", "run", "members"))
+    if rule != _native.PLACEMENT_RULE:
+        return "", 0, {}
+    if not isinstance(run, int) or run < 1 or not isinstance(members, dict) or not all(
+            isinstance(url, str) for url in members.values()):
+        raise ValueError("the gateway's placement is none")
+    return rule, run, members
+
+
+def _ask(settings: Settings) -> Any:
+    """What the gateway says of itself and the others."""
+    url = f"{settings.endpoint}/.railhead/endpoints"
+    with urllib3.PoolManager(ca_certs=settings.ca, retries=False) as pool:
+        answer = pool.request("GET", url, headers=signed(settings, "GET", url), timeout=_ANSWER_SECONDS, redirect=False,
+                              preload_content=False)
+        body = answer.read(_ANSWER_BYTES)
+    if answer.status != 200:
+        raise errors.Unavailable(f"HTTP {answer.status}")
+    return json.loads(body)
+
+
+def _is_here(host: str) -> bool:
+    """Whether it is this host: a gateway of another one may have a socket of the same path."""
+    with suppress(OSError, ValueError):
+        family, _, _, _, address = socket.getaddrinfo(host, 0, type=socket.SOCK_DGRAM)[0]
+        if ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback:
+            return True
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.bind(address)
+            return True
+    return False
