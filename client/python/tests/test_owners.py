@@ -10,6 +10,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,9 +20,11 @@ from gateways import RUN, Gateway, Gateways, owner_of, running, until
 
 import railhead
 from railhead import _memory, _native, _owners
+from railhead._jobs import Get
 from railhead._owners import Owners
-from railhead._session import ThreadBox
+from railhead._session import Box, Outcome, ThreadBox
 from railhead._settings import settle
+from railhead._transfer import Transfer
 from railhead._whole import Shares, Whole
 
 RUNS = 5
@@ -320,6 +323,55 @@ def test_owner_that_hangs_keeps_its_window_alone(three: Gateways, client: railhe
 
 
 # ---- Without ----
+
+GONE = Outcome(_native.ENDED, message="the session is over")
+
+
+def store_says(status: int) -> Outcome:
+    return Outcome(_native.STORE, status, code="Code")
+
+
+@pytest.mark.parametrize(("outcome", "is_pinned", "is_repeated"), [
+    (GONE, False, True), (Outcome(_native.NOT_SERVED, code="own"), False, True), (Outcome(_native.TIMED_OUT), False, True),
+    (store_says(503), False, True), (store_says(412), True, True), (store_says(404), True, True), (store_says(403), False, True),
+    (store_says(404), False, False), (store_says(416), False, False), (Outcome(_native.CANCELLED), False, False)])
+def test_what_an_owner_does_not_do_is_home_s(outcome: Outcome, is_pinned: bool, is_repeated: bool) -> None:
+    """That an object, or a byte of it, is not there is known to an owner as well, unless the others' version has it."""
+    with railhead.Client(URLS["g0"], credentials=KEYS, fabric="loopback") as client:
+        transfer = Transfer(client._paths, Box())
+        job = Get("s3://data/object", _memory.view(bytearray(8), writable=True))
+        piece, = job.first(1)
+        piece.is_pinned = is_pinned
+        session: Any = SimpleNamespace(is_owner=True, via="loopback")
+        transfer._native[piece] = session
+        transfer._came(piece, outcome)
+        assert (list(transfer._ready) == [piece]) == piece.at_home == is_repeated
+        assert (job.error is None) == is_repeated
+        assert not transfer._lost, "the session with home stands"
+        assert ("data" in client._paths.owners._own) == (outcome.code == "own")
+
+
+def test_thread_in_several_sessions_is_waken_by_who_hands_out_to_it() -> None:
+    """Another leads in both, so no descriptor tells."""
+    box, looked = ThreadBox(), threading.Event()
+    reads = [os.pipe() for _ in range(2)]
+    sessions: list[Any] = [SimpleNamespace(event_fd=read, glance=lambda _: looked.set()) for read, _ in reads]
+
+    def hand_out() -> None:
+        looked.wait()
+        box.put("piece", None)
+
+    thread = threading.Thread(target=hand_out)
+    thread.start()
+    for _ in range(2):  # the second time it is there already
+        box.wait_in(sessions)
+        assert box.arrived[0] == ("piece", None)
+    thread.join()
+    assert not box.polls
+    for read, write in reads:
+        os.close(read)
+        os.close(write)
+
 
 class FakeSession:
     """With an owner. `opening`: what happens when one is opened."""

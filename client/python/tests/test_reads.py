@@ -89,6 +89,15 @@ def test_pieces_go_together_before_anything_is_known() -> None:
     assert [piece.first for piece in rest] == [PART * i for i in range(8, 20)]
 
 
+def test_pieces_end_where_runs_do() -> None:
+    job, _ = read_of(3 * PART, start=PART // 2)
+    pieces = job.first(_AT_ONCE)
+    assert [(piece.first, piece.view.nbytes) for piece in pieces] == [
+        (PART // 2, PART // 2), (PART, PART), (2 * PART, PART), (3 * PART, PART // 2)]
+    assert len(read_of(30 * PART, start=PART // 2)[0].first(_AT_ONCE)) == _AT_ONCE
+    assert len(read_of(PART, start=PART // 2)[0].first(_AT_ONCE)) == 1, "as one request where one will do"
+
+
 def test_one_version_whatever_happens() -> None:
     seed = random.randrange(1 << 32)
     print("seed", seed)
@@ -148,6 +157,7 @@ def test_object_that_grows_between_pieces_is_read_again() -> None:
     assert isinstance(answer, Outcome)
     (again,) = job.came(first, answer)
     assert (again.first, job.moved, job.outcome) == (0, 0, None)
+    assert not job.at_owners, "which need not know the same version yet"
     assert job.error is None
 
 
