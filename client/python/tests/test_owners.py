@@ -109,6 +109,7 @@ def test_each_part_comes_from_its_owner(three: Gateways, client: railhead.Client
     assert (got.length, got.size, got.via) == (len(DATA), len(DATA), "loopback")
     assert moved_since(three, before) == expected(three, WHOLE)
     assert len([nbytes for nbytes in expected(three, WHOLE) if nbytes]) > 1, "several gateways had a part in it"
+    assert "owners: sessions with 2 of 2 other gateways" in str(client.report())
 
 
 def test_memory_of_the_program_s_own_is_copied_from_owners_too(three: Gateways, client: railhead.Client) -> None:
@@ -188,11 +189,17 @@ def test_batch_is_shared_among_owners(three: Gateways, client: railhead.Client) 
     for key, data in objects.items():
         wanted[three.owner(key, 0)] += len(data)
     assert moved_since(three, before) == wanted
+    memory[:] = bytes(len(memory))
+    assert asyncio.run(client.aget_many(reads)) == [each._replace(cache="hit") for each in got]
+    assert all(buffer[:len(data)] == data for (_, buffer), data in zip(reads, objects.values(), strict=True))
     reads[7] = ("s3://data/absent", reads[7][1])
     missing = client.get_many(reads, return_exceptions=True)
     assert [at for at, each in enumerate(missing) if isinstance(each, railhead.NotFound)] == [7]
     with pytest.raises(railhead.NotFound):
         client.get_many(reads)
+    reads[7] = ("s3://data/\udc80", reads[7][1])
+    with_no_name = client.get_many(reads, return_exceptions=True)
+    assert [at for at, each in enumerate(with_no_name) if isinstance(each, Exception)] == [7]
 
 
 def test_cache_only_objects_are_home_s(three: Gateways, client: railhead.Client) -> None:
@@ -496,6 +503,7 @@ def test_answer_that_names_no_owner_leaves_all_at_home(directory: Directory, ans
     assert not owners.are_known
     assert owners.session("data", KEY_OF_G1, 0, region_of()) is None
     assert not FakeSession.made
+    assert str(owners) == ""
 
 
 def test_gateway_that_lists_itself_by_http_is_not_asked_from_https(directory: Directory) -> None:

@@ -166,8 +166,8 @@ class _Placement:
     members: tuple[_Member | None, ...]
 
     def owner(self, bucket: str, key: str, first: int) -> _Member | None:
-        at: int = _native.library().railhead_owner(self.hashes, len(self.members), bucket.encode(), key.encode(),
-                                                   first // self.run)
+        names = [name.encode(errors="replace") for name in (bucket, key)]  # others no gateway takes
+        at: int = _native.library().railhead_owner(self.hashes, len(self.members), *names, first // self.run)
         return self.members[at]
 
 
@@ -228,6 +228,13 @@ class Owners:
                 self._settle(member)
             elif (session := member.session) is not None:
                 member.work.aside(partial(member.give_back, session), wait=True)
+
+    def __str__(self) -> str:
+        """With how many of the others there is a session; empty where nothing is shared out."""
+        placement = self._placement
+        others = {member for member in placement.members if member is not None} if placement is not None else set()
+        standing = [member for member in others if (session := member.session) is not None and session.is_open()]
+        return f"sessions with {len(standing)} of {len(others)} other gateways" if others else ""
 
     def sessions(self) -> list[Session]:
         return [session for member in self._all() if (session := member.session) is not None]

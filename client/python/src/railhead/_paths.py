@@ -33,7 +33,8 @@ _LOOK_SECONDS = 0.01   # between two looks of who closes at the calls that are l
 class Report:
     """
     `bytes_by_path`: moved so far. `memory`: how memory that is the program's own is reached. `fallback`: the store that was
-    named, and whether it is in use. `build`: librailhead's release, and whether it has verbs.
+    named, and whether it is in use. `build`: librailhead's release, and whether it has verbs. `owners`: of other gateways that
+    own parts of objects, with how many there is a session; empty where there is none.
     """
 
     via: str
@@ -43,12 +44,13 @@ class Report:
     memory: str
     fallback: str = ""
     build: str = ""
+    owners: str = ""
 
     def __str__(self) -> str:
         moved = ", ".join(f"{path} {count}" for path, count in sorted(self.bytes_by_path.items())) or "none"
         lines = [f"path: {self.via}", f"endpoint: {self.endpoint}", *(f"not used: {reason}" for reason in self.reasons),
                  f"bytes moved: {moved}", f"memory: {self.memory}", *([f"fallback: {self.fallback}"] if self.fallback else []),
-                 f"build: {self.build}"]
+                 *([f"owners: {self.owners}"] if self.owners else []), f"build: {self.build}"]
         return "\n".join(lines)
 
 
@@ -321,7 +323,7 @@ class Paths:
         via = self.via
         memory = f"copied: {self._copied_because}" if self._copied_because else "as it is registered, else copied"
         return Report(via, self.settings.endpoint, tuple(self._reasons), dict(self._moved), memory, self._of_fallback(),
-                      _native.build())
+                      _native.build(), str(self.owners))
 
     def _of_fallback(self) -> str:
         store, reason = self.settings.fallback, self._fallback_reason()
