@@ -529,14 +529,21 @@ def test_owner_that_cannot_be_reached_is_tried_later_and_home_is_asked_soon(dire
     until(lambda: owners.are_known and directory.asked == 2)
 
 
-def test_member_that_is_gone_is_closed(directory: Directory) -> None:
+def test_session_with_a_member_that_is_gone_closes_with_its_last_call(directory: Directory) -> None:
     owners = owners_of()
     until(lambda: len(owners.sessions()) == 2)
     directory.answer = {"placement": {**PLACEMENT, "members": {name: URLS[name] for name in ("g0", "g2")}}}
+    member = owners._members[URLS["g1"]]
+    under_way: Any = owners.session("data", KEY_OF_G1, 0)
     owners._look_at = 0.0
     owners.look_if_due()
-    until(lambda: [each.endpoint for each in FakeSession.made if each.is_closed] == [URLS["g1"]])
-    assert len(owners.sessions()) == 1
+    until(lambda: member.session is None)
+    assert not under_way.is_closed, "a call may be in it"
+    assert under_way in owners.sessions(), "for who closes the client to cancel it"
+    FakeSession.made.clear()
+    del under_way
+    gc.collect()
+    assert [session.handles for session in owners.sessions()] == [{}]
 
 
 def test_memory_that_is_released_while_an_owner_learns_of_it_is_given_back(directory: Directory) -> None:

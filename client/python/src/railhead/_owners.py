@@ -12,6 +12,7 @@ import json
 import socket
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -88,11 +89,17 @@ class _Member:
         self._settings = settings
         self.work = _Work(lambda: work(self))
         self.session: Session | None = None
+        self._opened: tuple[weakref.ref[Session], ...] = ()
         self.wanted: set[Region] = set()
         self.is_over = False  # it owns nothing any more
         self.is_due = False   # its session's credentials may have been renewed
         self._failures = 0
         self._retry_at = 0.0
+
+    @property
+    def sessions(self) -> list[Session]:
+        """The session, and those that were in its place while calls are in them."""
+        return [session for ref in self._opened if (session := ref()) is not None]
 
     def is_to_be_settled(self) -> bool:
         """Whether something is to be done that can be done now."""
@@ -107,7 +114,7 @@ class _Member:
         """Opens a session, and lets it know of the memory that is wanted alone; False where the gateway cannot be reached."""
         self.is_due = False
         if self.is_over:
-            self.end()
+            self.session = None
             return True
         try:
             session = self._standing(fabric)
@@ -122,12 +129,16 @@ class _Member:
         return True
 
     def _standing(self, fabric: int) -> Session:
-        """It ends with its credentials. One that is replaced closes with the last call that has something under way in it."""
+        """
+        It ends with its credentials. One that is replaced, or is no owner's any more, closes with the last call that has
+        something under way in it: never while a call may look into it.
+        """
         session = self.session
         if session is not None and not session.is_open():
             self.session = session = None
         if session is None or (self._settings.are_renewed and session.credentials != self._settings.credentials()):
             self.session = session = Session(self._settings, fabric, Opener(self._settings), owner=True)
+            self._opened = *(ref for ref in self._opened if ref() is not None), weakref.ref(session)
         return session
 
     def give_back(self, session: Session) -> None:
@@ -151,6 +162,7 @@ class _Member:
             twin.release()
 
     def end(self) -> None:
+        """After the last call."""
         session, self.session = self.session, None
         self.wanted.clear()
         if session is not None:
@@ -237,7 +249,8 @@ class Owners:
         return f"sessions with {len(standing)} of {len(others)} other gateways" if others else ""
 
     def sessions(self) -> list[Session]:
-        return [session for member in self._all() if (session := member.session) is not None]
+        """All in which a call may have something under way."""
+        return [session for member in self._all() for session in member.sessions]
 
     def _all(self) -> list[_Member]:
         with self._lock:
@@ -284,7 +297,7 @@ class Owners:
                 if url not in self._members:
                     member.is_over = True
                     self._over.append(member)
-            self._over = [member for member in self._over if member.session is not None or member.work.busy.locked()]
+            self._over = [member for member in self._over if member.sessions or member.work.busy.locked()]
 
     def _member(self, url: str, before: dict[str, _Member]) -> _Member | None:
         if not url:
