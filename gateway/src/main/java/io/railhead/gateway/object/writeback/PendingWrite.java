@@ -11,6 +11,7 @@ import io.railhead.cache.writeback.WriteLog;
 import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.http.HttpDate;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -113,6 +114,6 @@ final class PendingWrite implements BucketQueue.Entry {
     /** Opens its bytes for reading; null if it is no longer pending. */
     @Nullable
     LogReader tryRead(WriteLog log) {
-        return log.tryRead(entry);
+        return log.tryRead(List.of(entry));
     }
 }
