@@ -49,7 +49,7 @@ public final class FakeStore implements AutoCloseable {
     private final List<String> requests = new CopyOnWriteArrayList<>();
     private final List<URI> targets = new CopyOnWriteArrayList<>();
     private final AtomicLong answers = new AtomicLong();
-    private final FakeUploads uploads = new FakeUploads();
+    private final FakeStoreUploads uploads = new FakeStoreUploads();
     private volatile byte @Nullable [] listing;
     private volatile BiPredicate<HttpExchange, byte[]> fault = (exchange, object) -> false;
 
@@ -147,7 +147,7 @@ public final class FakeStore implements AutoCloseable {
         return objects.get(path);
     }
 
-    public FakeUploads uploads() {
+    public FakeStoreUploads uploads() {
         return uploads;
     }
 
@@ -210,12 +210,12 @@ public final class FakeStore implements AutoCloseable {
             return;
         }
         String query = query(exchange);
-        FakeUploads.Whole whole = uploads.complete(query, body);
+        FakeStoreUploads.Whole whole = uploads.complete(query, body);
         if (whole != null) {
             objects.put(path, whole.bytes());
             answer(exchange, 200,
                     ("<Result><ETag>" + whole.etag() + "</ETag></Result>").getBytes());
-        } else if (FakeUploads.isOurs(query)) {
+        } else if (FakeStoreUploads.isOurs(query)) {
             answer(exchange, 404, "<Error><Code>NoSuchUpload</Code></Error>".getBytes());
         } else {
             if (query.startsWith("uploadId=")) {
@@ -237,7 +237,7 @@ public final class FakeStore implements AutoCloseable {
             return;
         }
         String source = exchange.getRequestHeaders().getFirst("x-amz-copy-source");
-        if (FakeUploads.isOurs(query(exchange)) && !uploads.put(query(exchange), body)) {
+        if (FakeStoreUploads.isOurs(query(exchange)) && !uploads.put(query(exchange), body)) {
             answer(exchange, 404, "<Error><Code>NoSuchUpload</Code></Error>".getBytes());
             return;
         }

@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -36,6 +37,9 @@ import org.slf4j.LoggerFactory;
 final class MultipartWriter {
     private static final Logger LOG = LoggerFactory.getLogger(MultipartWriter.class);
     private static final int PARTS_AT_ONCE = 4;
+    /** A try of thousands of parts must not end by one that the store refuses for the moment. */
+    private static final int TRIES_OF_A_PART = 4;
+    private static final long PART_PAUSE_MILLIS = 250;
     private static final int MOST_ANSWER_BYTES = 64 << 10;
     /** A store may put the parts together before it answers. */
     private static final Duration PATIENCE = Duration.ofMinutes(10);
@@ -167,7 +171,7 @@ final class MultipartWriter {
             lane.complete(null);
             return;
         }
-        send(id, part).whenComplete((answer, failure) -> {
+        sendAgain(id, part, TRIES_OF_A_PART).whenComplete((answer, failure) -> {
             if (failure == null) {
                 String etag = answer.response.headers().get("etag");
                 upload.add(part.number(), etag == null ? part.etag() : etag);
@@ -177,6 +181,20 @@ final class MultipartWriter {
                 lane.completeExceptionally(failure);
             }
         });
+    }
+
+    private CompletionStage<Answer> sendAgain(String id, LogPart part, int tries) {
+        return send(id, part).exceptionallyCompose(failure -> tries > 1 && isPassing(failure)
+                ? CompletableFuture.runAsync(() -> {}, CompletableFuture.delayedExecutor(
+                        PART_PAUSE_MILLIS, TimeUnit.MILLISECONDS))
+                        .thenCompose(_ -> sendAgain(id, part, tries - 1))
+                : CompletableFuture.failedStage(failure));
+    }
+
+    /** Returns whether the same part may be taken soon, by the same upload. */
+    private boolean isPassing(Throwable failure) {
+        return upload.id() != null && Turn.causeOf(failure) instanceof FailedStep step
+                && step.outcome.problem().isEmpty();
     }
 
     private CompletionStage<Answer> send(String id, LogPart part) {

@@ -75,7 +75,7 @@ final class PendingWrite implements BucketQueue.Entry {
     }
 
     long sizeBytes() {
-        return entry.lengthBytes() + Uploads.bytesOf(parts);
+        return entry.lengthBytes() + OpenUploads.bytesOf(parts);
     }
 
     List<LogPart> parts() {

@@ -223,7 +223,7 @@ record UploadRequests(WriteBack writeBack, Backend store, WriteBackBackend.Write
         return upload.end(parts -> {
             List<LogPart> chosen = list.chosen(parts, upload.sumHeader());
             LogRecord.Head head = withSum(upload, chosen);
-            PutHeaders.requireSame(headers, head.headers(), Uploads.bytesOf(chosen));
+            PutHeaders.requireSame(headers, head.headers(), OpenUploads.bytesOf(chosen));
             LogRecord.Write write = new LogRecord.Write(head,
                     Completion.etag(chosen.stream().map(LogPart::etag).toList()),
                     writeBack.nowMillis(), id);

@@ -55,7 +55,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
     private final ConcurrentMap<PendingName.Identity, PendingWrite> newest = new ConcurrentHashMap<>();
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("railhead-write-back").factory());
-    private final Uploads uploads;
+    private final OpenUploads uploads;
     private final LogRoom room;
     private final List<PendingWrite> recovered;
     private final Arrivals arrivals = new Arrivals();
@@ -79,7 +79,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
      */
     public record Stats(int pending, long pendingBytes, double oldestSeconds, int stuck,
             long atDisk, long atStore, long writtenBytes, long failedTries, long waitedTooLong,
-            WriteLog.Stats log, Uploads.Stats uploads) {}
+            WriteLog.Stats log, OpenUploads.Stats uploads) {}
 
     /**
      * Takes up the writes that the log holds; none is sent before {@link #start}.
@@ -96,7 +96,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
         this.principals = principals;
         this.probe = new StoreProbe(nanoClock);
         this.nanoClock = nanoClock;
-        this.uploads = new Uploads(log, clock);
+        this.uploads = new OpenUploads(log, clock);
         this.room = new LogRoom(log, patience, nanoClock, uploads::refusedPart);
         this.steps = new QueueSteps(() -> writer, log, counts,
                 written -> newest.remove(written.name().identity(), written), timer);
@@ -218,7 +218,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
         return log;
     }
 
-    public Uploads uploads() {
+    public OpenUploads uploads() {
         return uploads;
     }
 

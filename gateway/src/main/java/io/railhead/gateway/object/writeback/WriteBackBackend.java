@@ -74,7 +74,7 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
         PendingName named = PendingName.of(name(), request);
         Query query = Query.require(request.target().rawQuery());
         String upload = query.get("uploadId");
-        if (upload != null && Uploads.isOurs(upload)) {
+        if (upload != null && OpenUploads.isOurs(upload)) {
             return requests().serve(request, named, query, upload);
         }
         if (reads) {

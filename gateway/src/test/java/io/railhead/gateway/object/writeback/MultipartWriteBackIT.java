@@ -19,6 +19,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -187,7 +188,7 @@ class MultipartWriteBackIT {
         return Completion.etag(etags);
     }
 
-    /** Uploads an object, and returns the answer to its completion. */
+    /** OpenUploads an object, and returns the answer to its completion. */
     private HttpResponse<byte[]> upload(String path) {
         String id = begin(path, "Content-Type", "text/plain", "x-amz-meta-step", "7");
         return complete(path, id, send(path, id));
@@ -261,6 +262,23 @@ class MultipartWriteBackIT {
         assertThat(store.object("/ckpt/a")).isEqualTo(whole());
         assertThat(store.queries("/ckpt/a").stream().filter("uploads"::equals)).hasSize(1);
         assertThat(store.uploads().open()).isZero();
+    }
+
+    @Test
+    void aPartThatTheStoreRefusesForAMomentEndsNoTry() {
+        AtomicInteger refusals = new AtomicInteger(3);
+        store.fault((exchange, _) -> {
+            boolean isRefused = exchange.getRequestMethod().equals("PUT")
+                    && refusals.getAndDecrement() > 0;
+            if (isRefused) {
+                FakeStore.answerQuietly(exchange, 503);
+            }
+            return isRefused;
+        });
+        assertThat(level(upload("/ckpt/a"))).isEqualTo("disk");
+        awaitWritten();
+        assertThat(store.object("/ckpt/a")).isEqualTo(whole());
+        assertThat(gateway.metric("railhead_write_back_failed_tries_total")).isZero();
     }
 
     @Test

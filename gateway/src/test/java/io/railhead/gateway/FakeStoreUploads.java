@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** The multipart uploads of {@link FakeStore}. */
-public final class FakeUploads {
+public final class FakeStoreUploads {
     private static final String PREFIX = "fake-";
     private static final Pattern ID = Pattern.compile("(?:^|&)uploadId=(" + PREFIX + "\\d+)");
     private static final Pattern NUMBER = Pattern.compile("(?:^|&)partNumber=(\\d{1,5})");

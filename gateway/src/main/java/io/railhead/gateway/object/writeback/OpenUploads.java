@@ -25,10 +25,10 @@ import org.slf4j.LoggerFactory;
  * The multipart uploads whose parts are in the log: those that are open, and the last that were
  * completed. Any thread; nothing blocks.
  */
-public final class Uploads {
+public final class OpenUploads {
     /** An upload without a part for so long ends. */
     static final Duration LONGEST_PAUSE = Duration.ofHours(24);
-    private static final Logger LOG = LoggerFactory.getLogger(Uploads.class);
+    private static final Logger LOG = LoggerFactory.getLogger(OpenUploads.class);
     /** Begins each id, so that a restart knows it for its own. No store has such ids. */
     private static final String PREFIX = "railhead-disk-";
     private static final int ID_BYTES = 18;
@@ -59,7 +59,7 @@ public final class Uploads {
     public record Open(String backend, String bucket, String key, String principal, int parts,
             long bytes, Instant since) {}
 
-    Uploads(WriteLog log, InstantSource clock) {
+    OpenUploads(WriteLog log, InstantSource clock) {
         this.log = log;
         this.clock = clock;
     }

@@ -18,12 +18,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Open uploads over a log in memory, and a clock of the test's own. */
-class UploadsTest {
+class OpenUploadsTest {
     private static final PendingName NAME = PendingName.of("store", "ckpt", "key");
 
     private final LogOfTest file = new LogOfTest();
     private Instant now = Instant.EPOCH;
-    private final Uploads uploads = new Uploads(file.log, () -> now);
+    private final OpenUploads uploads = new OpenUploads(file.log, () -> now);
     private final long room = file.log.stats().freeBytes();
 
     @AfterEach
@@ -50,19 +50,19 @@ class UploadsTest {
     void anUploadWithoutAPartForADayEndsAndFreesItsRoom() throws Exception {
         OpenUpload upload = begin();
         LogOfTest.await(part(upload, 1, 10_000));
-        now = now.plus(Uploads.LONGEST_PAUSE);
+        now = now.plus(OpenUploads.LONGEST_PAUSE);
         uploads.endAbandoned();
         assertThat(uploads.stats().open()).as("a day and no more").isEqualTo(1);
         now = now.plusMillis(1);
         upload.arrives(now.toEpochMilli());
-        now = now.plus(Uploads.LONGEST_PAUSE).plusMillis(1);
+        now = now.plus(OpenUploads.LONGEST_PAUSE).plusMillis(1);
         uploads.endAbandoned();
         assertThat(uploads.stats().open()).as("a part on its way").isEqualTo(1);
         upload.arrived(now.toEpochMilli());
-        now = now.plus(Uploads.LONGEST_PAUSE).plusMillis(1);
+        now = now.plus(OpenUploads.LONGEST_PAUSE).plusMillis(1);
         uploads.endAbandoned();
         LogOfTest.await(file.log.commit(List.of(), List.of()));
-        assertThat(uploads.stats()).isEqualTo(new Uploads.Stats(0, 0, 1, 0));
+        assertThat(uploads.stats()).isEqualTo(new OpenUploads.Stats(0, 0, 1, 0));
         assertThat(file.log.stats().freeBytes()).isEqualTo(room);
         assertThatThrownBy(() -> uploads.require(upload.id(), "trainer", NAME))
                 .isInstanceOf(S3Refusal.class);
@@ -72,7 +72,7 @@ class UploadsTest {
     void aPrincipalHasSoManyOpenUploadsAndNoMore() throws Exception {
         OpenUpload one = begin();
         LogEntry entry = file.log.entries().getFirst();
-        for (int i = 1; i < Uploads.MOST_OF_ONE; i++) {
+        for (int i = 1; i < OpenUploads.MOST_OF_ONE; i++) {
             assertThat(uploads.mayBegin("trainer")).isTrue();
             uploads.recover(new OpenUpload(file.log,
                     new LogRecord.Upload(one.head(), "id" + i, 0), entry, List.of()));
