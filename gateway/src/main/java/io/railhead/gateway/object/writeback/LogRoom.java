@@ -18,7 +18,7 @@ import java.util.function.LongSupplier;
  */
 record LogRoom(WriteLog log, Duration patience, LongSupplier nanoClock, Runnable onRefusal) {
     private static final long LOOK_MILLIS = 20;
-    /** OpenUploads begin at the store while less than this part of the log is free. */
+    /** Uploads begin at the store while less than this part of the log is free. */
     private static final int PART_FOR_UPLOADS = 4;
 
     /** Returns whether an upload that begins now will probably find room for its parts. */

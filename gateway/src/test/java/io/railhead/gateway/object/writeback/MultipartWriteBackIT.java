@@ -188,7 +188,7 @@ class MultipartWriteBackIT {
         return Completion.etag(etags);
     }
 
-    /** OpenUploads an object, and returns the answer to its completion. */
+    /** Uploads an object, and returns the answer to its completion. */
     private HttpResponse<byte[]> upload(String path) {
         String id = begin(path, "Content-Type", "text/plain", "x-amz-meta-step", "7");
         return complete(path, id, send(path, id));
