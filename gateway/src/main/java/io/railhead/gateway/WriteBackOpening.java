@@ -1,5 +1,7 @@
 package io.railhead.gateway;
 
+import static java.util.Objects.requireNonNull;
+
 import io.railhead.cache.Writes;
 import io.railhead.cache.disk.DiskRefusedException;
 import io.railhead.cache.writeback.WriteLog;
@@ -7,7 +9,9 @@ import io.railhead.gateway.config.GatewayConfig;
 import io.railhead.gateway.config.Rule;
 import io.railhead.gateway.identity.CredentialStore;
 import io.railhead.gateway.object.writeback.WriteBack;
+import java.io.UncheckedIOException;
 import java.time.InstantSource;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,8 +34,9 @@ final class WriteBackOpening {
             return null;
         }
         requireCredential(config, credentials);
-        WriteBack opened = new WriteBack(log(settings), writes, settings.patience(),
-                InstantSource.system(), nanoClock, credentials::findPrincipal);
+        WriteBack opened = open(log(settings), log -> new WriteBack(log, writes,
+                settings.patience(), InstantSource.system(), nanoClock,
+                credentials::findPrincipal));
         for (String store : opened.stores()) {
             if (!config.backends().containsKey(store)) {
                 opened.close();
@@ -39,9 +44,20 @@ final class WriteBackOpening {
                         + " are not written yet, and backends does not name it");
             }
         }
-        LOG.info("write-back log {}: {} writes to be written", settings.path(),
-                opened.stats().pending());
+        WriteBack.Stats found = opened.stats();
+        LOG.info("write-back log {}: {} writes to be written, {} open multipart uploads",
+                settings.path(), found.pending(), found.uploads().open());
         return opened;
+    }
+
+    private static WriteBack open(WriteLog ownedLog, Function<WriteLog, WriteBack> opening) {
+        try {
+            return opening.apply(ownedLog);
+        } catch (UncheckedIOException e) {
+            ownedLog.close();
+            throw new IllegalArgumentException("write_back.path: "
+                    + requireNonNull(e.getCause()).getMessage(), e);
+        }
     }
 
     private static WriteLog log(GatewayConfig.WriteBack settings) {

@@ -49,6 +49,7 @@ public final class FakeStore implements AutoCloseable {
     private final List<String> requests = new CopyOnWriteArrayList<>();
     private final List<URI> targets = new CopyOnWriteArrayList<>();
     private final AtomicLong answers = new AtomicLong();
+    private final FakeStoreUploads uploads = new FakeStoreUploads();
     private volatile byte @Nullable [] listing;
     private volatile BiPredicate<HttpExchange, byte[]> fault = (exchange, object) -> false;
 
@@ -146,6 +147,10 @@ public final class FakeStore implements AutoCloseable {
         return objects.get(path);
     }
 
+    public FakeStoreUploads uploads() {
+        return uploads;
+    }
+
     /** Sets the answer to each listing from now on. */
     public void listing(byte[] document) {
         listing = document;
@@ -204,10 +209,21 @@ public final class FakeStore implements AutoCloseable {
         if (fault.test(exchange, body)) {
             return;
         }
-        if (query(exchange).startsWith("uploadId=")) {
-            objects.put(path, body);
+        String query = query(exchange);
+        FakeStoreUploads.Whole whole = uploads.complete(query, body);
+        if (whole != null) {
+            objects.put(path, whole.bytes());
+            answer(exchange, 200,
+                    ("<Result><ETag>" + whole.etag() + "</ETag></Result>").getBytes());
+        } else if (FakeStoreUploads.isOurs(query)) {
+            answer(exchange, 404, "<Error><Code>NoSuchUpload</Code></Error>".getBytes());
+        } else {
+            if (query.startsWith("uploadId=")) {
+                objects.put(path, body);
+            }
+            answer(exchange, 200,
+                    (query.equals("uploads") ? uploads.begin() : "<Result/>").getBytes());
         }
-        answer(exchange, 200, "<Result/>".getBytes());
     }
 
     private static String query(HttpExchange exchange) {
@@ -221,6 +237,10 @@ public final class FakeStore implements AutoCloseable {
             return;
         }
         String source = exchange.getRequestHeaders().getFirst("x-amz-copy-source");
+        if (FakeStoreUploads.isOurs(query(exchange)) && !uploads.put(query(exchange), body)) {
+            answer(exchange, 404, "<Error><Code>NoSuchUpload</Code></Error>".getBytes());
+            return;
+        }
         if (!query(exchange).isEmpty()) {
             // A part, or something of the object's that is not its bytes.
             exchange.getResponseHeaders().set("ETag", etag(body));

@@ -22,6 +22,8 @@ class LimitsTest {
 
     /** By the row: a test, and what only a test of that limit has. */
     private static final Map<String, Past> TESTED = Map.ofEntries(
+            entry("completion of a multipart upload at the gateway's disk",
+                    new Past("CompletionTest", "repeat(10_001)")),
             entry("framing", new Past("BadHeadsIT", "chunked, chunked")),
             entry("request line", new Past("BadHeadsIT", "a long target")),
             entry("header fields", new Past("BadHeadsIT", "a megabyte of fields")),

@@ -2,24 +2,25 @@ package io.railhead.cache.writeback;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.zip.CRC32C;
 
 /**
- * One reader of an entry, whose room stays taken until the reader is closed. Any thread; nothing
- * blocks.
+ * One reader of entries whose bytes follow each other. Their room stays taken until the reader is
+ * closed. Any thread; nothing blocks.
  */
 public final class LogReader implements AutoCloseable {
     private final WriteLog log;
     private final ChunkWorkers workers;
-    private final LogEntry entry;
+    private final List<LogEntry> entries;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    LogReader(WriteLog log, ChunkWorkers workers, LogEntry retainedEntry) {
+    LogReader(WriteLog log, ChunkWorkers workers, List<LogEntry> retainedEntries) {
         this.log = log;
         this.workers = workers;
-        this.entry = retainedEntry;
+        this.entries = List.copyOf(retainedEntries);
     }
 
     static int sum(ByteBuffer bytes) {
@@ -29,7 +30,7 @@ public final class LogReader implements AutoCloseable {
     }
 
     public long lengthBytes() {
-        return entry.lengthBytes();
+        return entries.stream().mapToLong(LogEntry::lengthBytes).sum();
     }
 
     /**
@@ -40,10 +41,18 @@ public final class LogReader implements AutoCloseable {
      * @param most the most bytes to return, more than 0
      */
     public CompletionStage<ByteBuffer> read(long from, long most) {
-        return workers.runWithMemory(memory -> read(memory, from, most));
+        long left = from;
+        for (LogEntry entry : entries) {
+            if (left < entry.lengthBytes()) {
+                long start = left;
+                return workers.runWithMemory(memory -> read(entry, memory, start, most));
+            }
+            left -= entry.lengthBytes();
+        }
+        throw new IllegalArgumentException("beyond the bytes: " + from);
     }
 
-    private ByteBuffer read(MemorySegment memory, long from, long most) {
+    private ByteBuffer read(LogEntry entry, MemorySegment memory, long from, long most) {
         int chunkBytes = workers.chunkBytes();
         int number = (int) (from / chunkBytes);
         long start = (long) number * chunkBytes;
@@ -65,7 +74,7 @@ public final class LogReader implements AutoCloseable {
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
-            log.release(entry);
+            entries.forEach(log::release);
         }
     }
 }

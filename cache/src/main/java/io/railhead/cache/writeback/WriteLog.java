@@ -151,7 +151,7 @@ public final class WriteLog implements AutoCloseable {
         }
         int record = longestRecord(lengthBytes, extents);
         // Under the lock, or the memory could be freed by a close meanwhile.
-        LogUpload upload = isFull(record)
+        LogUpload upload = isFull(record, 0)
                 ? null
                 : workers.tryUpload(this, lengthBytes, extents, record);
         if (upload == null) {
@@ -167,9 +167,18 @@ public final class WriteLog implements AutoCloseable {
         return JournalFormat.putBytes(longestDescription(), extents.size(), sums);
     }
 
-    private boolean isFull(int moreBytes) {
-        return entryBytes + queuedBytes + reservedBytes + moreBytes > journal.mostEntryBytes()
-                || moreBytes > journal.mostChangeBytes();
+    private boolean isFull(int moreBytes, int freedBytes) {
+        int grown = moreBytes - freedBytes;
+        int taken = entryBytes + queuedBytes + reservedBytes;
+        return moreBytes > journal.mostChangeBytes()
+                || (grown > 0 && taken + grown > journal.mostEntryBytes());
+    }
+
+    /** Returns the room of entries in the journal, with that of the records of their removal. */
+    private static int freedBytes(List<LogEntry> removed) {
+        return removed.stream()
+                .mapToInt(entry -> entry.encodedBytes() + JournalFormat.REMOVE_BYTES)
+                .sum();
     }
 
     /**
@@ -196,6 +205,8 @@ public final class WriteLog implements AutoCloseable {
      * Adds and removes entries, all or none. On the stage's completion a power cut does not undo
      * that. After a failure with {@link LogUnusableException} a restart may show it done.
      *
+     * A full journal refuses a commit only if it adds more than it removes.
+     *
      * @param drafts uploads that have been finished, and belong to the log from now on
      * @param removed entries that are there; their room is free again once their readers are gone
      * @param onSafe called with the new entries before the stage completes, one commit at a time in
@@ -216,7 +227,7 @@ public final class WriteLog implements AutoCloseable {
                     new LogChange(added, removed.stream().map(LogEntry::id).toList()), onSafe,
                     new CompletableFuture<>());
             int bytes = commit.change.encodedBytes();
-            boolean isFull = !added.isEmpty() && isFull(bytes);
+            boolean isFull = !added.isEmpty() && isFull(bytes, freedBytes(removed));
             Throwable cause = failure;
             if (closed || cause != null || isFull) {
                 if (cause == null) {
@@ -238,15 +249,15 @@ public final class WriteLog implements AutoCloseable {
         return commit(drafts, removed, _ -> {});
     }
 
-    /** Opens an entry for reading; null if it has been removed. The reader must be closed. */
-    public @Nullable LogReader tryRead(LogEntry entry) {
+    /** Opens entries for reading, one after the other; null if any has been removed. */
+    public @Nullable LogReader tryRead(List<LogEntry> inOrder) {
         synchronized (this) {
-            if (closed || entry.removed) {
+            if (closed || inOrder.stream().anyMatch(entry -> entry.removed)) {
                 return null;
             }
-            entry.users++;
+            inOrder.forEach(entry -> entry.users++);
         }
-        return new LogReader(this, workers, entry);
+        return new LogReader(this, workers, inOrder);
     }
 
     /** Ends one use of an entry; the last one frees its room. */

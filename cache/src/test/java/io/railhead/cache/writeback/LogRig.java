@@ -57,7 +57,7 @@ final class LogRig {
 
     static byte[] read(WriteLog log, LogEntry entry) {
         ByteBuffer all = ByteBuffer.allocate((int) entry.lengthBytes());
-        try (LogReader reader = log.tryRead(entry)) {
+        try (LogReader reader = log.tryRead(List.of(entry))) {
             if (reader == null) {
                 throw new AssertionError("removed: " + name(entry));
             }

@@ -48,6 +48,54 @@ final class PowerCutTest {
         assertThat(cuts).isGreaterThan(OPERATIONS);
     }
 
+    /** An upload is completed: its own entry and a part left out go, and the whole takes over. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4})
+    void aCompletionThatIsCutOffLeavesTheUploadOrTheWholeObject(long seed) {
+        Random random = new Random(seed);
+        Random ofCuts = new Random(seed + 1000);
+        try (WriteLog log = LogRig.open(disk)) {
+            for (int i = 0; i < OPERATIONS / 8; i++) {
+                disk.before = () -> {};
+                Map<String, LogEntry> held = new HashMap<>();
+                List<String> parts = List.of("a" + i, "b" + i, "out" + i);
+                parts.forEach(name -> put(log, held, name, random.nextInt(30_000), 0));
+                put(log, held, "upload" + i, 0, 0);
+                disk.before = () -> cutCompletion(ofCuts);
+                complete(log, held, "whole" + i + ":0:");
+                disk.before = () -> {};
+                LogRig.await(log.commit(List.of(), log.entries()));
+            }
+        }
+        assertThat(cuts).isGreaterThan(OPERATIONS / 8);
+    }
+
+    private static void complete(WriteLog log, Map<String, LogEntry> held, String whole) {
+        List<LogEntry> gone = held.entrySet()
+                .stream()
+                .filter(entry -> entry.getKey().startsWith("out")
+                        || entry.getKey().startsWith("upload"))
+                .map(Map.Entry::getValue)
+                .toList();
+        LogRig.await(log.commit(List.of(new WriteLog.Draft(null,
+                whole.getBytes(java.nio.charset.StandardCharsets.UTF_8))), gone));
+    }
+
+    private synchronized void cutCompletion(Random random) {
+        cuts++;
+        PowerCutDisk left = disk.cut(random);
+        cutAgain(left, random);
+        try (WriteLog recovered = LogRig.open(left)) {
+            List<String> kinds = recovered.entries()
+                    .stream()
+                    .map(entry -> LogRig.name(entry).replaceAll("[0-9].*", ""))
+                    .sorted()
+                    .toList();
+            assertThat(kinds).isIn(List.of("a", "b", "out", "upload"), List.of("a", "b", "whole"));
+            recovered.entries().forEach(entry -> LogRig.requireWhole(recovered, entry));
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4})
     void aLogWhoseMakingWasCutOffIsMadeAgain(long seed) {

@@ -64,10 +64,10 @@ final class WriteLogTest {
         try (WriteLog log = LogRig.open(disk)) {
             long before = log.stats().freeBytes();
             LogEntry entry = await(LogRig.put(log, "read", 20_000)).getFirst();
-            LogReader reader = requireNonNull(log.tryRead(entry));
+            LogReader reader = requireNonNull(log.tryRead(List.of(entry)));
             await(log.commit(List.of(), List.of(entry)));
             assertThat(log.stats().freeBytes()).isLessThan(before);
-            assertThat(log.tryRead(entry)).as("an entry that is gone").isNull();
+            assertThat(log.tryRead(List.of(entry))).as("an entry that is gone").isNull();
             reader.close();
             assertThat(log.stats().freeBytes()).isEqualTo(before);
         }

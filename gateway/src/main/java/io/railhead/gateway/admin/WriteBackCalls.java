@@ -20,7 +20,7 @@ public final class WriteBackCalls {
         this.writeBack = writeBack;
     }
 
-    /** Shows the oldest pending writes first. */
+    /** Shows pending writes and open multipart uploads, the oldest first. */
     JsonObject pending(AdminCall.Asked asked) {
         asked.body().close();
         WriteBack all = require();
@@ -30,9 +30,17 @@ public final class WriteBackCalls {
                         write.bucket(), "key", write.key(), "principal", write.principal(),
                         "bytes", write.bytes(), "since", write.since().toString(), "problem",
                         write.problem())));
+        JsonArray uploads = new JsonArray();
+        all.uploads()
+                .list(MOST_SHOWN)
+                .forEach(upload -> uploads.add(JsonObject.of("backend", upload.backend(), "bucket",
+                        upload.bucket(), "key", upload.key(), "principal", upload.principal(),
+                        "parts", upload.parts(), "bytes", upload.bytes(), "since",
+                        upload.since().toString())));
         WriteBack.Stats now = all.stats();
         return JsonObject.of("pending", shown, "objects", now.pending(), "bytes",
-                now.pendingBytes(), "stuck", now.stuck());
+                now.pendingBytes(), "stuck", now.stuck(), "uploads", uploads, "open_uploads",
+                now.uploads().open());
     }
 
     /** Waits until the stores have everything that was acknowledged before the call. */

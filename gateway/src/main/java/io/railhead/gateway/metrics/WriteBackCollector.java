@@ -47,6 +47,19 @@ public final class WriteBackCollector extends Collector {
                         "Requests answered 503 since pending writes took longer than"
                                 + " `write_back.wait`.",
                         now.waitedTooLong()),
+                gauge("railhead_write_back_uploads",
+                        "Multipart uploads that are open at the gateway's disk.",
+                        now.uploads().open()),
+                gauge("railhead_write_back_uploads_bytes", "Length of their parts.",
+                        (double) now.uploads().openBytes()),
+                counter("railhead_write_back_uploads_abandoned",
+                        "Multipart uploads at the gateway's disk that ended since no part came for"
+                                + " a day.",
+                        now.uploads().abandoned()),
+                counter("railhead_write_back_parts_refused",
+                        "Parts answered `SlowDown` since the log had no room within"
+                                + " `write_back.wait`.",
+                        now.uploads().refusedParts()),
                 gauge("railhead_write_back_capacity_bytes",
                         "Room of the write-back log for bytes of objects.",
                         (double) now.log().capacityBytes()),

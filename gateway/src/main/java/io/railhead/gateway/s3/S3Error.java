@@ -30,6 +30,8 @@ public enum S3Error {
     INVALID_DIGEST("InvalidDigest", 400,
             "The Content-MD5 or checksum value that you specified is not valid."),
     INVALID_PART("InvalidPart", 400, "One or more of the specified parts could not be found."),
+    INVALID_PART_ORDER("InvalidPartOrder", 400,
+            "The list of parts was not in ascending order. The parts list must be specified in order by part number."),
     INVALID_PART_NUMBER("InvalidPartNumber", 416, "The requested partnumber is not satisfiable."),
     INVALID_POLICY_DOCUMENT("InvalidPolicyDocument", 400,
             "The content of the form does not meet the conditions specified in the policy document."),

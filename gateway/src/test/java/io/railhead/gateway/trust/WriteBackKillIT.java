@@ -14,11 +14,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,6 +38,9 @@ class WriteBackKillIT {
     private static final int LONGEST_LIFE = 80;
     private static final int MOST_BYTES = 700_000;
     private static final int FAILURES_PERCENT = 2;
+    /** Each so-many-th object comes in two parts. */
+    private static final int MULTIPART = 6;
+    private static final int PART_BYTES = 5 << 20;
 
     @TempDir
     private Path folder;
@@ -50,6 +55,8 @@ class WriteBackKillIT {
         private final int number;
         private final List<Integer> acknowledged = new ArrayList<>();
         private int next;
+        /** A multipart upload that a kill may have interrupted. */
+        private @Nullable OpenUpload open;
 
         Writer(int number) {
             this.number = number;
@@ -64,6 +71,19 @@ class WriteBackKillIT {
         }
     }
 
+    /** What a client knows of its upload: the answered parts are never sent again. */
+    private static final class OpenUpload {
+        private final String path;
+        private final String id;
+        private final List<String> etags = new ArrayList<>();
+        private boolean mayBeComplete;
+
+        OpenUpload(String path, String id) {
+            this.path = path;
+            this.id = id;
+        }
+    }
+
     @AfterEach
     void close() {
         store.close();
@@ -71,7 +91,16 @@ class WriteBackKillIT {
 
     private static byte[] bytes(String path) {
         int length = new Random(path.hashCode()).nextInt(MOST_BYTES);
-        return RandomBytes.random(path.hashCode(), length);
+        return RandomBytes.random(path.hashCode(),
+                isMultipart(path) ? PART_BYTES + length : length);
+    }
+
+    private static int number(String path) {
+        return Integer.parseInt(path.substring(path.indexOf('-') + 1));
+    }
+
+    private static boolean isMultipart(String path) {
+        return number(path) % MULTIPART == MULTIPART - 1;
     }
 
     private Path config() throws Exception {
@@ -119,12 +148,15 @@ class WriteBackKillIT {
             requireArrived(writer);
             all += writer.acknowledged.size();
         }
+        assertThat(store.uploads().open()).as("uploads left at the store")
+                .isLessThanOrEqualTo(KILLS);
         System.out.println(all + " acknowledged uploads, " + arrived.size() + " arrivals");
         assertThat(all).isGreaterThanOrEqualTo(10 * KILLS);
     }
 
     private boolean isRefused(HttpExchange exchange, Random ofStore) {
-        if (!exchange.getRequestMethod().equals("PUT")) {
+        String method = exchange.getRequestMethod();
+        if (!method.equals("PUT") && !method.equals("POST")) {
             return false;
         }
         synchronized (ofStore) {
@@ -133,7 +165,9 @@ class WriteBackKillIT {
                 return true;
             }
         }
-        arrived.add(exchange.getRequestURI().getRawPath());
+        if (method.equals("PUT")) {
+            arrived.add(exchange.getRequestURI().getRawPath());
+        }
         return false;
     }
 
@@ -170,16 +204,64 @@ class WriteBackKillIT {
 
     /** Writes an object of its own, and then one that names it, as a checkpoint does. */
     private static void write(TestClient client, Writer writer) {
-        int upload = writer.next++;
+        OpenUpload open = writer.open;
+        int upload = open == null ? writer.next++ : number(open.path);
         String path = writer.path(upload);
-        requireAtDisk(client.put(path, bytes(path)));
+        if (isMultipart(path)) {
+            writeInParts(client, writer, path);
+        } else {
+            requireAtDisk(client.put(path, bytes(path)));
+        }
         writer.acknowledged.add(upload);
         requireAtDisk(client.put(writer.latest(), path.getBytes(StandardCharsets.UTF_8)));
         assertThat(client.get(path).body()).as(path).isEqualTo(bytes(path));
     }
 
+    private static void writeInParts(TestClient client, Writer writer, String path) {
+        OpenUpload upload = writer.open;
+        if (upload == null) {
+            HttpResponse<byte[]> begun = client.send("POST", path + "?uploads", new byte[0]);
+            String xml = new String(begun.body(), StandardCharsets.UTF_8);
+            assertThat(xml).contains("<UploadId>railhead-disk-");
+            upload = new OpenUpload(path, xml.substring(xml.indexOf("<UploadId>") + 10,
+                    xml.indexOf("</UploadId>")));
+            writer.open = upload;
+        }
+        byte[] bytes = bytes(path);
+        while (upload.etags.size() < 2) {
+            int from = upload.etags.size() * PART_BYTES;
+            HttpResponse<byte[]> part = client.put(
+                    path + "?partNumber=" + (upload.etags.size() + 1) + "&uploadId=" + upload.id,
+                    Arrays.copyOfRange(bytes, from,
+                            from == 0 ? PART_BYTES : bytes.length));
+            requireAtDisk(part);
+            upload.etags.add(part.headers().firstValue("etag").orElseThrow());
+        }
+        complete(client, upload);
+        writer.open = null;
+    }
+
+    private static void complete(TestClient client, OpenUpload upload) {
+        String list = "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>%s</ETag>"
+                + "</Part><Part><PartNumber>2</PartNumber><ETag>%s</ETag></Part>"
+                + "</CompleteMultipartUpload>";
+        boolean mayBeComplete = upload.mayBeComplete;
+        upload.mayBeComplete = true;
+        HttpResponse<byte[]> completed = client.send("POST",
+                upload.path + "?uploadId=" + upload.id,
+                list.formatted(upload.etags.getFirst(), upload.etags.getLast())
+                        .getBytes(StandardCharsets.UTF_8));
+        if (mayBeComplete && completed.statusCode() == 404) {
+            // The answer was lost by a kill, and the store has the object since.
+            assertThat(client.head(upload.path).statusCode()).isEqualTo(200);
+        } else {
+            requireAtDisk(completed);
+        }
+    }
+
     private static void requireAtDisk(HttpResponse<byte[]> answer) {
-        assertThat(answer.statusCode()).isEqualTo(200);
+        assertThat(answer.statusCode()).as(new String(answer.body(), StandardCharsets.UTF_8))
+                .isEqualTo(200);
         assertThat(answer.headers().firstValue("x-railhead-acknowledged")).hasValue("disk");
     }
 

@@ -10,12 +10,15 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The descriptions of the log's entries. */
-final class LogRecord {
-    /** Opens each description, so that later versions may have others. */
-    private static final int WRITE = 1;
-
-    private LogRecord() {}
+/** The descriptions of the log's entries. The first byte is the kind: later versions have more. */
+sealed interface LogRecord {
+    int PUT = 1;
+    int UPLOAD = 2;
+    int PART = 3;
+    int COMPLETED = 4;
+    int STORE_UPLOAD = 5;
+    /** Room for what a completion adds, so that no full journal can refuse it. */
+    int ROOM_BYTES = 512;
 
     /** The writer of an object, and the headers that it gave. */
     record Head(String principal, String namespace, PendingName name, Map<String, String> headers) {
@@ -28,24 +31,106 @@ final class LogRecord {
      * An acknowledged object.
      *
      * @param etag in quotes, as the store will have it
+     * @param upload the multipart upload whose parts it has; "" for none
      */
-    record Write(Head head, String etag, long atMillis) {
+    record Write(Head head, String etag, long atMillis, String upload) implements LogRecord {
 
-        byte[] encoded() {
-            ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-            try (DataOutputStream out = new DataOutputStream(bytes)) {
-                out.writeByte(WRITE);
-                write(out, head);
-                text(out, etag);
-                out.writeLong(atMillis);
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
+        /** An object without parts. */
+        Write(Head head, String etag, long atMillis) {
+            this(head, etag, atMillis, "");
+        }
+
+        boolean isMultipart() {
+            return !upload.isEmpty();
+        }
+
+        @Override
+        public void write(DataOutputStream out) throws IOException {
+            out.writeByte(isMultipart() ? COMPLETED : PUT);
+            writeHead(out, head);
+            text(out, etag);
+            out.writeLong(atMillis);
+            if (isMultipart()) {
+                text(out, upload);
             }
-            return bytes.toByteArray();
         }
     }
 
-    private static void write(DataOutputStream out, Head head) throws IOException {
+    /** A multipart upload that is open. */
+    record Upload(Head head, String id, long atMillis) implements LogRecord {
+
+        @Override
+        public void write(DataOutputStream out) throws IOException {
+            out.writeByte(UPLOAD);
+            writeHead(out, head);
+            text(out, id);
+            out.writeLong(atMillis);
+            out.write(new byte[ROOM_BYTES]);
+        }
+    }
+
+    /**
+     * A part, whose bytes are the entry's.
+     *
+     * @param etag in quotes
+     * @param sum by the upload's checksum algorithm, in base64; "" for none
+     */
+    record Part(String upload, int number, String etag, String sum,
+            long atMillis) implements LogRecord {
+
+        @Override
+        public void write(DataOutputStream out) throws IOException {
+            out.writeByte(PART);
+            text(out, upload);
+            out.writeInt(number);
+            text(out, etag);
+            text(out, sum);
+            out.writeLong(atMillis);
+        }
+    }
+
+    /** The store's upload by which a completed one is written. */
+    record StoreUpload(String upload, String storeId) implements LogRecord {
+
+        @Override
+        public void write(DataOutputStream out) throws IOException {
+            out.writeByte(STORE_UPLOAD);
+            text(out, upload);
+            text(out, storeId);
+        }
+    }
+
+    void write(DataOutputStream out) throws IOException;
+
+    default byte[] encoded() {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (DataOutputStream out = new DataOutputStream(bytes)) {
+            write(out);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return bytes.toByteArray();
+    }
+
+    /** Throws {@link UncheckedIOException} if the bytes describe nothing. */
+    static LogRecord decode(byte[] bytes) {
+        try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes))) {
+            int kind = in.readByte();
+            return switch (kind) {
+                case PUT -> new Write(head(in), text(in), in.readLong());
+                case UPLOAD -> new Upload(head(in), text(in), in.readLong());
+                case PART ->
+                    new Part(text(in), in.readInt(), text(in), text(in), in.readLong());
+                case COMPLETED -> new Write(head(in), text(in), in.readLong(), text(in));
+                case STORE_UPLOAD -> new StoreUpload(text(in), text(in));
+                default -> throw new IOException("a record of kind " + kind);
+            };
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void writeHead(DataOutputStream out, Head head) throws IOException {
         text(out, head.principal);
         text(out, head.namespace);
         text(out, head.name.backend());
@@ -62,19 +147,6 @@ final class LogRecord {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         out.writeInt(bytes.length);
         out.write(bytes);
-    }
-
-    /** Throws {@link UncheckedIOException} if the bytes describe nothing. */
-    static Write decode(byte[] bytes) {
-        try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes))) {
-            int kind = in.readByte();
-            if (kind != WRITE) {
-                throw new IOException("a record of kind " + kind);
-            }
-            return new Write(head(in), text(in), in.readLong());
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 
     private static Head head(DataInputStream in) throws IOException {

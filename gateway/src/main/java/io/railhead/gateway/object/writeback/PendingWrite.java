@@ -11,8 +11,9 @@ import io.railhead.cache.writeback.WriteLog;
 import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.http.HttpDate;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -26,13 +27,27 @@ import org.jspecify.annotations.Nullable;
 final class PendingWrite implements BucketQueue.Entry {
     private final LogRecord.Write write;
     private final LogEntry entry;
+    private final List<LogPart> parts;
+    private final StoreUpload storeUpload;
     private final Writes.Write open;
     private final CompletableFuture<@Nullable Void> written = new CompletableFuture<>();
     private volatile String problem = "";
 
+    /** @param entry has the bytes */
     PendingWrite(LogRecord.Write write, LogEntry entry, Writes writes) {
+        this(write, entry, List.of(), new StoreUpload(), writes);
+    }
+
+    /**
+     * @param entry has no bytes if there are parts
+     * @param parts in their order; none for an object that is uploaded whole
+     */
+    PendingWrite(LogRecord.Write write, LogEntry entry, List<LogPart> parts,
+            StoreUpload storeUpload, Writes writes) {
         this.write = write;
         this.entry = entry;
+        this.parts = List.copyOf(parts);
+        this.storeUpload = storeUpload;
         this.open = writes.begin(id());
     }
 
@@ -60,12 +75,23 @@ final class PendingWrite implements BucketQueue.Entry {
     }
 
     long sizeBytes() {
-        return entry.lengthBytes();
+        return entry.lengthBytes() + OpenUploads.bytesOf(parts);
     }
 
-    /** Returns the entry that goes when the store has the object. */
-    LogEntry entry() {
-        return entry;
+    List<LogPart> parts() {
+        return parts;
+    }
+
+    StoreUpload storeUpload() {
+        return storeUpload;
+    }
+
+    /** Returns the entries that go when the store has the object. */
+    List<LogEntry> entries() {
+        List<LogEntry> all = new ArrayList<>(List.of(entry));
+        parts.forEach(part -> all.add(part.entry()));
+        all.addAll(storeUpload.entries());
+        return all;
     }
 
     boolean isOf(String principal) {
@@ -98,12 +124,12 @@ final class PendingWrite implements BucketQueue.Entry {
 
     /** Returns what a HEAD says. */
     ObjectMetadata metadata() {
-        Map<String, String> headers = new TreeMap<>(write.head().headers());
+        Map<String, String> headers = PutHeaders.ofObject(write.head().headers());
         headers.putIfAbsent("content-type", "binary/octet-stream");
         headers.put("etag", write.etag());
         headers.put("last-modified", HttpDate.text(Instant.ofEpochMilli(write.atMillis())));
         if (headers.keySet().stream().anyMatch(PutHeaders::isSum)) {
-            headers.put("x-amz-checksum-type", "FULL_OBJECT");
+            headers.put("x-amz-checksum-type", write.isMultipart() ? "COMPOSITE" : "FULL_OBJECT");
         }
         return ObjectHeaders.cacheOnly(
                 new ObjectVersion(id(), write.etag(), "", sizeBytes()), headers,
@@ -113,6 +139,8 @@ final class PendingWrite implements BucketQueue.Entry {
     /** Opens its bytes for reading; null if it is no longer pending. */
     @Nullable
     LogReader tryRead(WriteLog log) {
-        return log.tryRead(entry);
+        return log.tryRead(write.isMultipart()
+                ? parts.stream().map(LogPart::entry).toList()
+                : List.of(entry));
     }
 }

@@ -1,6 +1,8 @@
 package io.railhead.gateway.object.writeback;
 
 import io.railhead.backend.Headers;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.gateway.s3.body.BodyReader;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
@@ -16,7 +18,12 @@ import org.jspecify.annotations.Nullable;
 final class PutHeaders {
     static final String ACKNOWLEDGED = "x-railhead-acknowledged";
     private static final String META = "x-amz-meta-";
-    private static final String CHECKSUM = "x-amz-checksum-";
+    static final String CHECKSUM = "x-amz-checksum-";
+    static final String COPY_SOURCE = "x-amz-copy-source";
+    private static final String ALGORITHM = CHECKSUM + "algorithm";
+    private static final String TYPE = CHECKSUM + "type";
+    private static final String COMPOSITE = "COMPOSITE";
+    private static final String SIZE = "x-amz-mp-object-size";
     /** S3's bound of all metadata of a user; some stores count the names' prefix, too. */
     private static final int MOST_META_BYTES = 2048;
     /** S3 takes 8 KiB of headers, among them those that signing adds. */
@@ -69,6 +76,108 @@ final class PutHeaders {
         return isKnown[0] && areSums && meta[0] <= MOST_META_BYTES && all[0] <= MOST_BYTES
                 ? kept
                 : null;
+    }
+
+    /** Returns the headers to keep of a multipart upload's beginning; null as above. */
+    static @Nullable Map<String, String> tryKeepUpload(Headers headers) {
+        String algorithm = headers.get(ALGORITHM);
+        String type = headers.get(TYPE);
+        boolean isKnown = algorithm == null
+                ? type == null
+                : KNOWN_SUMS.contains(sumHeader(algorithm))
+                        && (type == null || type.equals(COMPOSITE));
+        Headers.Builder others = Headers.builder();
+        headers.forEach((name, value) -> {
+            if (!name.equalsIgnoreCase(ALGORITHM) && !name.equalsIgnoreCase(TYPE)) {
+                others.add(name, value);
+            }
+        });
+        Map<String, String> kept = isKnown ? tryKeep(others.build(), Set.of()) : null;
+        if (kept == null || kept.keySet().stream().anyMatch(PutHeaders::isSum)) {
+            return null;
+        }
+        if (algorithm != null) {
+            kept.put(ALGORITHM, algorithm);
+        }
+        return kept;
+    }
+
+    private static String sumHeader(String algorithm) {
+        return CHECKSUM + algorithm.toLowerCase(Locale.ROOT);
+    }
+
+    /** Returns the checksum that each part of an upload with these headers has; null for none. */
+    static @Nullable String sumHeader(Map<String, String> kept) {
+        String algorithm = kept.get(ALGORITHM);
+        return algorithm == null ? null : sumHeader(algorithm);
+    }
+
+    /** Returns the headers of an object; the algorithm is its upload's. */
+    static Map<String, String> ofObject(Map<String, String> kept) {
+        Map<String, String> headers = new TreeMap<>(kept);
+        headers.remove(ALGORITHM);
+        return headers;
+    }
+
+    /**
+     * Returns the checksums of a part, which the gateway verifies. Throws {@code S3Refusal} for a
+     * header that only a store can judge.
+     */
+    static Map<String, String> requirePart(Headers headers, Set<String> trailers) {
+        Map<String, String> sums = new TreeMap<>();
+        headers.forEach((name, value) -> {
+            String lower = name.toLowerCase(Locale.ROOT);
+            if (KNOWN_SUMS.contains(lower)) {
+                if (!BodyReader.isSum(lower, value)) {
+                    throw new S3Refusal(S3Error.INVALID_DIGEST);
+                }
+                sums.put(lower, value);
+            } else if (isJudgedByTheStore(lower)) {
+                throw unknown(name);
+            }
+        });
+        for (String trailer : trailers) {
+            if (!KNOWN_SUMS.contains(trailer.toLowerCase(Locale.ROOT))) {
+                throw unknown(trailer);
+            }
+        }
+        return sums;
+    }
+
+    private static S3Refusal unknown(String header) {
+        return new S3Refusal(S3Error.NOT_IMPLEMENTED, header + " is not possible for an upload that"
+                + " is acknowledged at the gateway's disk.");
+    }
+
+    /** Throws {@code S3Refusal} if a completion has a header that only a store can judge. */
+    static void requireCompletion(Headers headers) {
+        headers.forEach((name, value) -> {
+            String lower = name.toLowerCase(Locale.ROOT);
+            boolean isComposite = lower.equals(TYPE) && value.equals(COMPOSITE);
+            if (!isComposite && !lower.equals(SIZE) && !KNOWN_SUMS.contains(lower)
+                    && isJudgedByTheStore(lower)) {
+                throw unknown(name);
+            }
+        });
+    }
+
+    /**
+     * Throws {@code S3Refusal} if a completion declares another object.
+     *
+     * @param kept the object's headers
+     */
+    static void requireSame(Headers headers, Map<String, String> kept, long sizeBytes) {
+        String size = headers.get(SIZE);
+        if (size != null && !size.equals(Long.toString(sizeBytes))) {
+            throw new S3Refusal(S3Error.INVALID_REQUEST, "The parts have " + sizeBytes
+                    + " bytes, and " + SIZE + " says " + size + ".");
+        }
+        for (String name : KNOWN_SUMS) {
+            String declared = headers.get(name);
+            if (declared != null && !declared.equals(kept.get(name))) {
+                throw new S3Refusal(S3Error.BAD_DIGEST);
+            }
+        }
     }
 
     /** Returns a text's length as S3 counts it. */

@@ -54,15 +54,17 @@ record StoreWriter(WriteLog log, Function<String, @Nullable Backend> stores,
         Backend store = stores.apply(pending.name().backend());
         Caller caller = callers.apply(pending.write().head().principal());
         if (store == null) {
-            return refused("no backend is called " + pending.name().backend());
+            return refusal("no backend is called " + pending.name().backend());
         }
         if (caller == null) {
-            return refused("its writer has no credential for the store any more");
+            return refusal("its writer has no credential for the store any more");
         }
-        return put(store, caller, pending);
+        return pending.write().isMultipart()
+                ? new MultipartWriter(log, store, caller, pending).write()
+                : put(store, caller, pending);
     }
 
-    private static CompletionStage<Outcome> refused(String reason) {
+    private static CompletionStage<Outcome> refusal(String reason) {
         return CompletableFuture.completedStage(new Outcome.Failed(reason, false));
     }
 
@@ -78,7 +80,8 @@ record StoreWriter(WriteLog log, Function<String, @Nullable Backend> stores,
         Headers.Builder headers = Headers.builder();
         pending.write().head().headers().forEach(headers::add);
         headers.set("Content-MD5", Base64.getEncoder()
-                .encodeToString(HexFormat.of().parseHex(bare(pending.write().etag()))));
+                .encodeToString(
+                        HexFormat.of().parseHex(Completion.bare(pending.write().etag()))));
         BackendRequest request = Requests.put(pending.name().target(""), caller, headers.build(),
                 payload);
         // A request that was never sent has not subscribed to its body.
@@ -88,7 +91,7 @@ record StoreWriter(WriteLog log, Function<String, @Nullable Backend> stores,
         }).exceptionally(failure -> failed(failure, unreadable.get()));
     }
 
-    private static CompletionStage<BackendResponse> send(Backend store, BackendRequest request) {
+    static CompletionStage<BackendResponse> send(Backend store, BackendRequest request) {
         try {
             return store.send(request);
         } catch (RuntimeException | Error e) {
@@ -96,24 +99,28 @@ record StoreWriter(WriteLog log, Function<String, @Nullable Backend> stores,
         }
     }
 
-    private static String bare(String etag) {
-        return etag.replace("\"", "");
+    private static Outcome outcome(PendingWrite pending, BackendResponse answer) {
+        return answer.isSuccess()
+                ? written(pending, answer.headers().get("etag"))
+                : refused(answer);
     }
 
-    private static Outcome outcome(PendingWrite pending, BackendResponse answer) {
-        if (!answer.isSuccess()) {
-            return new Outcome.Failed(
-                    isPassing(answer.status()) ? "" : "the store answered " + answer.status(),
-                    ObjectWrite.outcomeOf(answer) == WriteOutcome.UNKNOWN);
-        }
-        String etag = answer.headers().get("etag");
-        if (etag == null || !bare(etag).equals(bare(pending.write().etag()))) {
+    /** @param etag as the store's answer has it */
+    static Outcome written(PendingWrite pending, @Nullable String etag) {
+        if (etag == null
+                || !Completion.bare(etag).equals(Completion.bare(pending.write().etag()))) {
             // The store has checked the MD5, so it has the bytes: it names them otherwise.
             LOG.error("store {} gave {}/{} the ETag {}, and the gateway had promised {}",
                     pending.name().backend(), pending.name().bucket(), pending.name().key(), etag,
                     pending.write().etag());
         }
         return new Outcome.Written();
+    }
+
+    static Outcome.Failed refused(BackendResponse answer) {
+        return new Outcome.Failed(
+                isPassing(answer.status()) ? "" : "the store answered " + answer.status(),
+                ObjectWrite.outcomeOf(answer) == WriteOutcome.UNKNOWN);
     }
 
     /** Returns whether the same request may succeed without anybody's help. */
@@ -125,7 +132,7 @@ record StoreWriter(WriteLog log, Function<String, @Nullable Backend> stores,
         };
     }
 
-    private static Outcome failed(Throwable failure, @Nullable Throwable unreadable) {
+    static Outcome.Failed failed(Throwable failure, @Nullable Throwable unreadable) {
         if (unreadable != null) {
             return new Outcome.Failed("the log's bytes cannot be read: " + unreadable.getMessage(),
                     false);

@@ -16,7 +16,6 @@ import io.railhead.gateway.s3.sigv4.Authentication;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
@@ -25,10 +24,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.Executors;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -52,14 +49,17 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
     private final StoreProbe probe;
     private final LongSupplier nanoClock;
     private final Function<String, @Nullable Principal> principals;
-    private final Counts counts = new Counts();
+    private final WriteBackCounts counts = new WriteBackCounts();
     private final ConcurrentMap<PendingName.Bucket, BucketQueue> queues = new ConcurrentHashMap<>();
     /** The newest pending write of each key. */
     private final ConcurrentMap<PendingName.Identity, PendingWrite> newest = new ConcurrentHashMap<>();
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("railhead-write-back").factory());
+    private final OpenUploads uploads;
+    private final LogRoom room;
     private final List<PendingWrite> recovered;
     private final Arrivals arrivals = new Arrivals();
+    private final BucketQueue.Steps steps;
     private volatile @Nullable StoreWriter writer;
 
     /**
@@ -71,15 +71,6 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
     public record Pending(String backend, String bucket, String key, String principal, long bytes,
             Instant since, String problem) {}
 
-    /** Counters since the start. */
-    private static final class Counts {
-        private final LongAdder atDisk = new LongAdder();
-        private final LongAdder atStore = new LongAdder();
-        private final LongAdder writtenBytes = new LongAdder();
-        private final LongAdder failedTries = new LongAdder();
-        private final LongAdder waitedTooLong = new LongAdder();
-    }
-
     /**
      * The state now, for metrics.
      *
@@ -88,7 +79,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
      */
     public record Stats(int pending, long pendingBytes, double oldestSeconds, int stuck,
             long atDisk, long atStore, long writtenBytes, long failedTries, long waitedTooLong,
-            WriteLog.Stats log) {}
+            WriteLog.Stats log, OpenUploads.Stats uploads) {}
 
     /**
      * Takes up the writes that the log holds; none is sent before {@link #start}.
@@ -105,17 +96,22 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
         this.principals = principals;
         this.probe = new StoreProbe(nanoClock);
         this.nanoClock = nanoClock;
-        this.recovered = recover();
+        this.uploads = new OpenUploads(log, clock);
+        this.room = new LogRoom(log, patience, nanoClock, uploads::refusedPart);
+        this.steps = new QueueSteps(() -> writer, log, counts,
+                written -> newest.remove(written.name().identity(), written), timer);
+        LogContents found = LogContents.of(log);
+        this.recovered = found.writes(writes);
+        recovered.forEach(this::note);
+        found.uploads().forEach(uploads::recover);
+        found.removeTheRest();
     }
 
-    private List<PendingWrite> recover() {
-        List<PendingWrite> found = new ArrayList<>();
-        for (LogEntry entry : log.entries()) {
-            found.add(new PendingWrite(LogRecord.decode(entry.description()), entry, writes));
+    private void note(PendingWrite write) {
+        newest.put(write.name().identity(), write);
+        if (write.write().isMultipart()) {
+            uploads.completed(write.write());
         }
-        found.sort(Comparator.comparingLong(PendingWrite::sequence));
-        found.forEach(write -> newest.put(write.name().identity(), write));
-        return found;
     }
 
     /**
@@ -126,12 +122,14 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
     public void start(Function<String, @Nullable Backend> stores) {
         writer = new StoreWriter(log, stores, this::callerOf);
         recovered.forEach(this::enqueue);
+        var _ = timer.scheduleWithFixedDelay(uploads::endAbandoned, 1, 1, TimeUnit.MINUTES);
     }
 
     /** Returns the names of the stores that writes in the log, or on their way there, are for. */
     public Set<String> stores() {
-        return Stream.concat(arrivals.stores().stream(),
-                pending().stream().map(write -> write.name().backend()))
+        Stream<PendingName> names = Stream.concat(pending().stream().map(PendingWrite::name),
+                uploads.all().stream().map(upload -> upload.head().name()));
+        return Stream.concat(arrivals.stores().stream(), names.map(PendingName::backend))
                 .collect(Collectors.toUnmodifiableSet());
     }
 
@@ -194,8 +192,9 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
         return new Stats(all.size(), all.stream().mapToLong(PendingWrite::sizeBytes).sum(),
                 Math.max(0, clock.millis() - oldest) / 1000.0,
                 (int) queues.values().stream().filter(BucketQueue::isStuck).count(),
-                counts.atDisk.sum(), counts.atStore.sum(), counts.writtenBytes.sum(),
-                counts.failedTries.sum(), counts.waitedTooLong.sum(), log.stats());
+                counts.atDisk().sum(), counts.atStore().sum(), counts.writtenBytes().sum(),
+                counts.failedTries().sum(), counts.waitedTooLong().sum(), log.stats(),
+                uploads.stats());
     }
 
     @Override
@@ -217,6 +216,18 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
 
     WriteLog log() {
         return log;
+    }
+
+    public OpenUploads uploads() {
+        return uploads;
+    }
+
+    LogRoom room() {
+        return room;
+    }
+
+    long nowMillis() {
+        return clock.millis();
     }
 
     /** Returns the newest pending write of a key; null for none. */
@@ -253,33 +264,48 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
      * @param finished its bytes, which the log takes; the caller closes the upload
      */
     CompletionStage<?> acknowledge(LogRecord.Head head, String etag, LogUpload finished) {
-        LogRecord.Write write = new LogRecord.Write(head, etag, clock.millis());
+        return acknowledge(new LogRecord.Write(head, etag, clock.millis()), finished, List.of(),
+                List.of());
+    }
+
+    /**
+     * Makes an object of parts safe, as the other method does.
+     *
+     * @param replaced entries that it takes the place of
+     */
+    CompletionStage<?> acknowledge(LogRecord.Write write, List<LogPart> parts,
+            List<LogEntry> replaced) {
+        return acknowledge(write, null, parts, replaced);
+    }
+
+    private CompletionStage<?> acknowledge(LogRecord.Write write, @Nullable LogUpload finished,
+            List<LogPart> parts, List<LogEntry> replaced) {
         boolean hadFailed = log.stats().failed();
-        return log.commit(List.of(new WriteLog.Draft(finished, write.encoded())), List.of(),
+        return log.commit(List.of(new WriteLog.Draft(finished, write.encoded())), replaced,
                 added -> {
-                    LogEntry entry = added.getFirst();
-                    enqueue(new PendingWrite(write, entry, writes));
-                    counts.atDisk.increment();
+                    enqueue(new PendingWrite(write, added.getFirst(), parts, new StoreUpload(),
+                            writes));
+                    counts.atDisk().increment();
                 }).whenComplete((_, failure) -> {
                     // A full or closed log gives no cause, and takes nothing.
                     if (!hadFailed && failure != null
                             && Turn.causeOf(failure).getCause() != null) {
-                        queue(head.name().inBucket()).seal();
+                        queue(write.head().name().inBucket()).seal();
                     }
                 });
     }
 
     void acknowledgedAtStore() {
-        counts.atStore.increment();
+        counts.atStore().increment();
     }
 
     private void enqueue(PendingWrite write) {
-        newest.put(write.name().identity(), write);
+        note(write);
         queue(write.name().inBucket()).add(write);
     }
 
     private BucketQueue queue(PendingName.Bucket bucket) {
-        return queues.computeIfAbsent(bucket, _ -> new BucketQueue(new Sending(), nanoClock));
+        return queues.computeIfAbsent(bucket, _ -> new BucketQueue(steps, nanoClock));
     }
 
     /**
@@ -307,7 +333,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
     }
 
     private S3Refusal waitedTooLong() {
-        counts.waitedTooLong.increment();
+        counts.waitedTooLong().increment();
         return new S3Refusal(S3Error.SERVICE_UNAVAILABLE,
                 "Objects of this bucket were acknowledged at the gateway's disk, and the store does"
                         + " not have them yet: try again later.");
@@ -318,6 +344,14 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
         BucketQueue queue = queues.get(bucket);
         PendingWrite last = queue == null ? null : queue.last();
         return last == null ? CompletableFuture.completedStage(null) : settled(last);
+    }
+
+    /** Completes when the store has the newest pending write of a key; fails after a time. */
+    CompletionStage<@Nullable Void> settled(PendingName name) {
+        PendingWrite newestOfKey = find(name);
+        return newestOfKey == null
+                ? CompletableFuture.completedStage(null)
+                : settled(newestOfKey);
     }
 
     /** Completes when the store has the write, and what was acknowledged before it. */
@@ -332,39 +366,6 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
         return CompletableFuture.allOf(pending().stream()
                 .map(write -> write.written().toCompletableFuture())
                 .toArray(CompletableFuture[]::new));
-    }
-
-    private final class Sending implements BucketQueue.Steps {
-        @Override
-        public CompletionStage<StoreWriter.Outcome> write(PendingWrite next) {
-            StoreWriter to = writer;
-            if (to == null) {
-                throw new IllegalStateException("not started");
-            }
-            return to.write(next).whenComplete((outcome, _) -> {
-                if (outcome instanceof StoreWriter.Outcome.Written) {
-                    counts.writtenBytes.add(next.sizeBytes());
-                } else {
-                    counts.failedTries.increment();
-                }
-            });
-        }
-
-        @Override
-        public CompletionStage<?> forget(PendingWrite written) {
-            return log.commit(List.of(), List.of(written.entry()),
-                    _ -> newest.remove(written.name().identity(), written));
-        }
-
-        @Override
-        public void later(Runnable step, Duration pause) {
-            try {
-                var _ = timer.schedule(step, pause.toMillis(), TimeUnit.MILLISECONDS);
-            } catch (RejectedExecutionException e) {
-                // Closed: the next start goes on.
-                return;
-            }
-        }
     }
 
     /** Stops writing to the stores; what is pending stays in the log. */

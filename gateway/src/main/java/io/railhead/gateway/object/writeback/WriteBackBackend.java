@@ -15,6 +15,8 @@ import io.railhead.gateway.config.Rule;
 import io.railhead.gateway.object.read.HeldRead;
 import io.railhead.gateway.request.KeyReadings;
 import io.railhead.gateway.s3.Query;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Refusal;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -40,7 +42,6 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
     private static final List<String> SETTINGS = List.of("location", "policy", "policyStatus",
             "versioning", "encryption", "lifecycle", "acl", "cors", "tagging", "object-lock",
             "ownershipControls", "publicAccessBlock", "notification", "replication", "logging");
-    private static final String COPY_SOURCE = "x-amz-copy-source";
 
     /**
      * The caller.
@@ -71,11 +72,16 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
             return ofBucket(request, new PendingName.Bucket(name(), bucket), forward);
         }
         PendingName named = PendingName.of(name(), request);
+        Query query = Query.require(request.target().rawQuery());
+        String upload = query.get("uploadId");
+        if (upload != null && OpenUploads.isOurs(upload)) {
+            return requests().serve(request, named, query, upload);
+        }
         if (reads) {
             return read(request, named, forward);
         }
         if (isOfAnUpload(request)) {
-            return told(forward.get());
+            return beginUpload(request, named, () -> told(forward.get()));
         }
         Map<String, String> kept = tryKeep(request, named);
         return kept == null
@@ -87,6 +93,33 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
                                 : after(named, request, forward));
     }
 
+    private UploadRequests requests() {
+        return new UploadRequests(writeBack, store, writer);
+    }
+
+    /** Begins a multipart upload in the log, if it is one, and if the log may have it. */
+    private CompletionStage<BackendResponse> beginUpload(BackendRequest request, PendingName named,
+            Supplier<CompletionStage<BackendResponse>> forward) {
+        boolean isPlain = request.method().equals("POST") && isForTheLog(named)
+                && Query.require(request.target().rawQuery())
+                        .allNames(name -> name.equals("uploads") || name.equals("x-id"));
+        Map<String, String> kept = isPlain ? PutHeaders.tryKeepUpload(request.headers()) : null;
+        return kept == null
+                ? forward.get()
+                : writeBack.mayAcknowledge(store, named.inBucket(), writer.principal,
+                        request.caller())
+                        .thenCompose(may -> may
+                                ? requests().begin(named, kept, forward)
+                                : forward.get());
+    }
+
+    /** Returns whether an object may be in the log, by its rule, its writer and its key. */
+    private boolean isForTheLog(PendingName named) {
+        return rule.acknowledgesAtDisk() && writer.isKept
+                && PutHeaders.bytes(named.key()) <= LONGEST_KEY
+                && !KeyReadings.isAmbiguous(named.key());
+    }
+
     /** Serves a request that names no key. */
     private CompletionStage<BackendResponse> ofBucket(BackendRequest request,
             PendingName.Bucket bucket, Supplier<CompletionStage<BackendResponse>> forward) {
@@ -95,6 +128,11 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
             case "HEAD" -> forward.get();
             case "GET" -> saysNothingOfObjects(request)
                     ? forward.get()
+                    : listsUploads(request) && writeBack.uploads().hasOpen(bucket)
+                            ? CompletableFuture.failedStage(new S3Refusal(S3Error.NOT_IMPLEMENTED,
+                                    "This bucket has open uploads at the gateway's disk, which the"
+                                            + " store's list lacks: the administrator's call"
+                                            + " pending lists them."))
                     : writeBack.settled(bucket).thenCompose(_ -> forward.get());
             // Creation and settings may be the cure of a write that the store refuses.
             case "PUT" -> told(writeBack.changing(bucket, forward));
@@ -111,13 +149,17 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
         return SETTINGS.stream().anyMatch(query::has);
     }
 
+    private static boolean listsUploads(BackendRequest request) {
+        return Query.require(request.target().rawQuery()).has("uploads");
+    }
+
     /** Returns whether a write changes no object before a multipart upload is completed. */
     private static boolean isOfAnUpload(BackendRequest request) {
         Query query = Query.require(request.target().rawQuery());
         return switch (request.method()) {
             case "POST" -> query.has("uploads");
             case "PUT" -> query.hasValue("uploadId") && query.has("partNumber")
-                    && !request.headers().contains(COPY_SOURCE);
+                    && !request.headers().contains(PutHeaders.COPY_SOURCE);
             case "DELETE" -> query.hasValue("uploadId");
             default -> false;
         };
@@ -152,7 +194,7 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
     }
 
     private PendingName.@Nullable Bucket sourceOf(BackendRequest request) {
-        String source = request.headers().get(COPY_SOURCE);
+        String source = request.headers().get(PutHeaders.COPY_SOURCE);
         if (source == null) {
             return null;
         }
@@ -164,11 +206,9 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
 
     /** Returns the headers to keep of an upload that the log may take; null for all else. */
     private @Nullable Map<String, String> tryKeep(BackendRequest request, PendingName named) {
-        long length = DiskPut.lengthBytes(request.payload());
-        boolean isPlain = rule.acknowledgesAtDisk() && writer.isKept
-                && request.method().equals("PUT") && length >= 0 && length <= LONGEST_PUT
-                && PutHeaders.bytes(named.key()) <= LONGEST_KEY
-                && !KeyReadings.isAmbiguous(named.key())
+        long length = DiskBody.lengthBytes(request.payload());
+        boolean isPlain = isForTheLog(named) && request.method().equals("PUT") && length >= 0
+                && length <= LONGEST_PUT
                 && Query.require(request.target().rawQuery()).allNames("x-id"::equals);
         Set<String> trailers = request.payload() instanceof Payload.Stream stream
                 ? stream.trailers().keySet()
@@ -181,7 +221,7 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
         if (!writeBack.tryArrive(store)) {
             return after(named, request, forward);
         }
-        LogUpload upload = writeBack.tryBegin(DiskPut.lengthBytes(request.payload()));
+        LogUpload upload = writeBack.tryBegin(DiskBody.lengthBytes(request.payload()));
         if (upload == null) {
             writeBack.arrived(store);
             return after(named, request, forward);

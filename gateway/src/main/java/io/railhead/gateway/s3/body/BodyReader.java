@@ -7,6 +7,7 @@ import io.railhead.gateway.s3.sigv4.Authentication;
 import io.railhead.gateway.s3.sigv4.ChunkSignatures;
 import io.railhead.gateway.s3.sigv4.PayloadSigning;
 import java.nio.ByteBuffer;
+import java.util.Base64;
 import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.Locale;
@@ -108,6 +109,21 @@ public final class BodyReader {
     public static boolean isSum(String header, String value) {
         BodyChecksum checksum = BodyChecksum.named(header);
         return checksum != null && checksum.tryParse(value) != null;
+    }
+
+    /**
+     * Returns the checksum of some bytes in base64.
+     *
+     * @param header a known checksum's header name in lower case
+     */
+    public static String sum(String header, byte[] bytes) {
+        BodyChecksum checksum = BodyChecksum.named(header);
+        if (checksum == null) {
+            throw new IllegalArgumentException("header must name a checksum: " + header);
+        }
+        BodyChecksum.Running sum = checksum.start();
+        sum.add(ByteBuffer.wrap(bytes));
+        return Base64.getEncoder().encodeToString(sum.finish());
     }
 
     /**

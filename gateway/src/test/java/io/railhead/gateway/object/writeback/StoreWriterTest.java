@@ -53,7 +53,7 @@ class StoreWriterTest {
     void theRoomOfABodyThatNobodyReadIsFreedWithItsEntry() throws Exception {
         failure(failed(BackendException.Reason.UNREACHABLE));
         failure(failed(BackendException.Reason.RATE_LIMITED));
-        LogOfTest.await(file.log.commit(List.of(), List.of(pending.entry())));
+        LogOfTest.await(file.log.commit(List.of(), pending.entries()));
         assertThat(file.log.stats().freeBytes()).isEqualTo(file.log.stats().capacityBytes());
     }
 

@@ -1,0 +1,56 @@
+package io.railhead.gateway.object.writeback;
+
+import io.railhead.cache.writeback.LogUpload;
+import io.railhead.cache.writeback.WriteLog;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Refusal;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+/**
+ * Waits for room in the log. A part cannot go to the store instead, since its upload is in the log.
+ * Any thread; nothing blocks.
+ *
+ * @param patience the longest wait
+ */
+record LogRoom(WriteLog log, Duration patience, LongSupplier nanoClock, Runnable onRefusal) {
+    private static final long LOOK_MILLIS = 20;
+    /** Uploads begin at the store while less than this part of the log is free. */
+    private static final int PART_FOR_UPLOADS = 4;
+
+    /** Returns whether an upload that begins now will probably find room for its parts. */
+    boolean isThereForUploads() {
+        WriteLog.Stats now = log.stats();
+        return !now.failed() && now.freeBytes() >= now.capacityBytes() / PART_FOR_UPLOADS;
+    }
+
+    /**
+     * Reserves room for a part. After {@link #patience} the stage fails with {@code SlowDown}; if
+     * the log has failed, with {@code ServiceUnavailable} at once.
+     */
+    CompletionStage<LogUpload> of(long lengthBytes) {
+        CompletableFuture<LogUpload> found = new CompletableFuture<>();
+        look(lengthBytes, nanoClock.getAsLong() + patience.toNanos(), found);
+        return found;
+    }
+
+    private void look(long lengthBytes, long deadlineNanos, CompletableFuture<LogUpload> found) {
+        LogUpload room = log.tryBegin(lengthBytes, 0);
+        if (room != null) {
+            found.complete(room);
+        } else if (log.stats().failed()) {
+            found.completeExceptionally(new S3Refusal(S3Error.SERVICE_UNAVAILABLE,
+                    "The disk of the gateway's write-back log has failed."));
+        } else if (nanoClock.getAsLong() - deadlineNanos >= 0) {
+            onRefusal.run();
+            found.completeExceptionally(new S3Refusal(S3Error.SLOW_DOWN,
+                    "The gateway's write-back log has no room for the part: send it again later."));
+        } else {
+            CompletableFuture.delayedExecutor(LOOK_MILLIS, TimeUnit.MILLISECONDS)
+                    .execute(() -> look(lengthBytes, deadlineNanos, found));
+        }
+    }
+}
