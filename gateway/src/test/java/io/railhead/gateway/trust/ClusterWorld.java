@@ -57,20 +57,6 @@ final class ClusterWorld implements AutoCloseable {
                 keys: [{access_key: OTHER, secret_key: other-secret}]
                 rdma_put: true
             """;
-    private static final String CONFIG = """
-            gateway: {name: g%d}
-            cluster: {name: model, listen: "%s:7800", members: %s, fills: "%s:7801"}
-            rdma:
-              channel: {request_timeout: 5s}
-            cache: {memory: 4MiB, page: 64KiB, run: 128KiB, window: 256KiB,
-              read_ahead: {window: 256KiB, per_tenant: 512KiB}}
-            backends:
-              store: {answer_timeout: 1s, idle_timeout: 1s, max_attempts: 2}
-            rules:
-              - {bucket: strong, shared: true}
-              - {bucket: bounded, shared: true, freshness: {bounded: 30s}}
-              - {bucket: immutable, freshness: immutable, cache: reads+writes}
-            """;
 
     private final long seed;
     private final AtomicLong jumpedNanos = new AtomicLong();
@@ -143,9 +129,26 @@ final class ClusterWorld implements AutoCloseable {
                 .map(host -> '"' + host + ":7800\"")
                 .collect(Collectors.joining(", ", "[", "]"));
         for (int i = 0; i < GATEWAYS; i++) {
-            seats.add(new Seat(i, CONFIG.formatted(i, hosts.get(i), members, hosts.get(i))));
+            seats.add(new Seat(i, config(i, hosts.get(i), members)));
         }
         awaitLeases();
+    }
+
+    private static String config(int index, String host, String members) {
+        return """
+                gateway: {name: g%d}
+                cluster: {name: model, listen: "%s:7800", members: %s, fills: "%s:7801"}
+                rdma:
+                  channel: {request_timeout: 5s}
+                cache: {memory: 4MiB, page: 64KiB, run: 128KiB, window: 256KiB,
+                  read_ahead: {window: 256KiB, per_tenant: 512KiB}}
+                backends:
+                  store: {answer_timeout: 1s, idle_timeout: 1s, max_attempts: 2}
+                rules:
+                  - {bucket: strong, shared: true}
+                  - {bucket: bounded, shared: true, freshness: {bounded: 30s}}
+                  - {bucket: immutable, freshness: immutable, cache: reads+writes}
+                """.formatted(index, host, members, host);
     }
 
     /** Goes on as time does, and by what the history says. */
@@ -219,14 +222,12 @@ final class ClusterWorld implements AutoCloseable {
         proxy.plan(step.plan());
         long begun = nanoTime();
         List<Future<@Nullable String>> running = new ArrayList<>();
-        Map<Operation, Seat> asked = new ConcurrentHashMap<>();
         for (Operation operation : step.operations()) {
             int member = course.nextInt(GATEWAYS);
             // Nobody asks a gateway that ends: what it would say is the one-gateway model's.
             Seat seat = seats.get(member == ends ? (member + 1) % GATEWAYS : member);
-            asked.put(operation, seat);
             boolean mayFail = step.excuses(operation.kind()) || ends >= 0
-                    || fault != NetworkFault.NONE;
+                    || !fault.equals(NetworkFault.NONE);
             running.add(threads.submit(() -> run(operation, seat, mayFail)));
         }
         if (ends >= 0) {

@@ -40,7 +40,7 @@ final class ModelNetwork {
         return new ModelLink(index, ownedUnopened);
     }
 
-    /** What goes wrong from now on; all else is healed. */
+    /** Begins a fault; the one before is healed. */
     synchronized void fail(NetworkFault other) {
         boolean isSplit = fault.isSplit() || other.isSplit();
         fault = other;

@@ -3,7 +3,7 @@ package io.railhead.gateway.trust;
 import java.util.SplittableRandom;
 
 /**
- * What goes wrong between the members of a cluster.
+ * A fault of the network between the members of a cluster.
  *
  * @param member the one that it concerns
  * @param other the one that hears nothing of it, if that is one alone

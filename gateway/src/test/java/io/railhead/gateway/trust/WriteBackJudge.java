@@ -37,7 +37,7 @@ final class WriteBackJudge {
     private final AtomicLong atDisk = new AtomicLong();
     private final AtomicLong readsOfPending = new AtomicLong();
 
-    /** What one client saw of one operation between two moments. */
+    /** An operation as its client saw it, between two moments. */
     record Sight(Operation operation, Observation seen, long fromNanos, long toNanos) {
 
         boolean isAcknowledged() {
@@ -186,9 +186,9 @@ final class WriteBackJudge {
                     + key.history);
         }
         Sight latest = null;
-        for (Version version : key.history) {
-            Sight write = writes.get(version.mark());
-            if (write == null || key.first(version.mark()) != version) {
+        for (int i = 0; i < key.history.size(); i++) {
+            Sight write = writes.get(key.history.get(i).mark());
+            if (write == null || key.rank(key.history.get(i)) != i) {
                 continue;
             }
             if (latest != null && write.toNanos < latest.fromNanos) {
@@ -198,7 +198,7 @@ final class WriteBackJudge {
         }
     }
 
-    /** What was acknowledged is there, and what was refused is not. */
+    /** Requires that an acknowledged write is there, and that a refused one is not. */
     private static void written(Sight write, Ranked key, List<String> wrong) {
         Version version = key.first(write.operation.mark());
         if (write.isAcknowledged() && (version == null || !isOf(write.operation, version))) {

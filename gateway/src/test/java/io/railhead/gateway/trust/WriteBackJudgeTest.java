@@ -10,7 +10,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What the judge of pending writes accepts, and what it does not. */
+/** Tests of what the judge of pending writes accepts. */
 class WriteBackJudgeTest {
     private static final Content FIRST = Content.create(1, 100);
     private static final Content SECOND = Content.create(2, 200);

@@ -66,22 +66,6 @@ final class WriteBackWorld implements AutoCloseable {
               {"Effect": "Allow", "Principal": ["trainer", "other"], "Action": "s3:*",
                "Resource": "arn:aws:s3:::*"}]}
             """;
-    private static final String CONFIG = """
-            gateway: {sole: true, allow_cleartext: true, policy: policy.json}
-            rdma:
-              channel: {request_timeout: 2s}
-            cache: {memory: 4MiB, page: 64KiB, run: 128KiB, window: 256KiB,
-              read_ahead: {window: 256KiB, per_tenant: 512KiB}}
-            backends:
-              store: {answer_timeout: 1s, idle_timeout: 1s, max_attempts: 2}
-            write_back: {path: "%s", size: 64MiB, wait: 300ms}
-            rules:
-              - {bucket: strong, acknowledge: disk, copies: 1}
-              - {bucket: bounded, shared: true, freshness: {bounded: 30s}, acknowledge: disk,
-                 copies: 1}
-              - {bucket: exclusive, freshness: {exclusive: 1h}, authorization: policy,
-                 cache: reads+writes, acknowledge: disk, copies: 1}
-            """;
 
     private final long seed;
     private final AtomicLong jumpedNanos = new AtomicLong();
@@ -157,7 +141,22 @@ final class WriteBackWorld implements AutoCloseable {
     }
 
     private String config() {
-        return CONFIG.formatted(disk.path());
+        return """
+                gateway: {sole: true, allow_cleartext: true, policy: policy.json}
+                rdma:
+                  channel: {request_timeout: 2s}
+                cache: {memory: 4MiB, page: 64KiB, run: 128KiB, window: 256KiB,
+                  read_ahead: {window: 256KiB, per_tenant: 512KiB}}
+                backends:
+                  store: {answer_timeout: 1s, idle_timeout: 1s, max_attempts: 2}
+                write_back: {path: "%s", size: 64MiB, wait: 300ms}
+                rules:
+                  - {bucket: strong, acknowledge: disk, copies: 1}
+                  - {bucket: bounded, shared: true, freshness: {bounded: 30s}, acknowledge: disk,
+                     copies: 1}
+                  - {bucket: exclusive, freshness: {exclusive: 1h}, authorization: policy,
+                     cache: reads+writes, acknowledge: disk, copies: 1}
+                """.formatted(disk.path());
     }
 
     /** Goes on as time does, and by what the history says. */
