@@ -18,7 +18,7 @@ public final class LoopbackAddresses {
         return "cluster: {listen: " + listen + ", members: [" + listen + "]}\n";
     }
 
-    static String next() {
+    public static String next() {
         return "127." + (1 + OWN / 250) + "." + (1 + OWN % 250) + "." + NEXT.getAndIncrement();
     }
 }

@@ -1,7 +1,10 @@
 package io.railhead.gateway.trust;
 
 import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
+import java.util.HexFormat;
 
 /**
  * An object's bytes, which say at every sixteenth offset whose they are and where they belong:
@@ -59,8 +62,13 @@ public record Content(long id, int sizeBytes) {
                 && Arrays.equals(bytes, bytes(from, from + bytes.length));
     }
 
-    /** Also where the content is that of another key, after a copy. */
+    /** The MD5 of the bytes, as S3 has it: also that of a copy. Computed at each call. */
     public String etag() {
-        return "\"%016x%016x\"".formatted(id * 0x9E3779B97F4A7C15L + 1, (long) sizeBytes);
+        try {
+            return '"' + HexFormat.of().formatHex(MessageDigest.getInstance("MD5").digest(bytes()))
+                    + '"';
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException(e);
+        }
     }
 }

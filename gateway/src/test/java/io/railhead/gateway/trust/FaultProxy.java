@@ -12,6 +12,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -34,6 +35,7 @@ public final class FaultProxy implements AutoCloseable {
     private final Upstream upstream;
     private final Set<Socket> connections = ConcurrentHashMap.newKeySet();
     private final AtomicLong injected = new AtomicLong();
+    private final AtomicInteger underWay = new AtomicInteger();
     private volatile FaultPlan plan = FaultPlan.NONE;
 
     public FaultProxy(Upstream upstream) {
@@ -79,6 +81,11 @@ public final class FaultProxy implements AutoCloseable {
         return injected.get();
     }
 
+    /** Returns whether the store owes nobody anything: no request that is late will change it. */
+    public boolean isIdle() {
+        return underWay.get() == 0;
+    }
+
     private void accept() {
         try {
             while (true) {
@@ -106,7 +113,12 @@ public final class FaultProxy implements AutoCloseable {
                 if (toxic != null) {
                     injected.incrementAndGet();
                 }
-                exchange(request, toxic == null ? CLEAN : toxic, wire);
+                underWay.incrementAndGet();
+                try {
+                    exchange(request, toxic == null ? CLEAN : toxic, wire);
+                } finally {
+                    underWay.decrementAndGet();
+                }
             }
         } catch (IOException e) {
             // The gateway has gone, or a toxic has ended it.

@@ -43,9 +43,10 @@ final class Flips {
         byte[] righted = bytes.clone();
         byte[] sent = content.bytes(first,
                 Math.max(first, Math.min(content.sizeBytes(), first + bytes.length)));
+        String etag = content.etag();
         for (Flip flip : flips.getOrDefault(path, List.of())) {
             int at = flip.at - first;
-            if (flip.atNanos >= fromNanos && content.etag().equals(flip.etag) && at >= 0
+            if (flip.atNanos >= fromNanos && etag.equals(flip.etag) && at >= 0
                     && at < sent.length && (righted[at] ^ sent[at]) == Toxic.CorruptByte.BIT) {
                 righted[at] = sent[at];
             }

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,12 +26,15 @@ public final class History {
     private static final FabricFault[] FABRIC_FAULTS = FabricFault.values();
     private static final int[] LARGEST = {0, 100, 1000, 4096, 4097, 20_000, 65_536, 70_000,
             200_000, MAX_BYTES};
-    private static final Kind[] KINDS = kinds();
+    private static final Kind[] KINDS = kinds(History::often);
+    private static final Kind[] WRITE_BACK_KINDS = kinds(History::oftenBeforeALog);
 
     private final long seed;
     private final int operationsPerStep;
     private final Fills fills;
     private final int objectsPerName;
+    private final List<String> buckets;
+    private final Kind[] kinds;
     private final SplittableRandom random;
     private int written;
     private int steps;
@@ -54,34 +58,69 @@ public final class History {
     }
 
     public History(long seed, int operationsPerStep, Fills fills, Storage storage) {
+        this(seed, operationsPerStep, fills, storage.objectsPerName(), BUCKETS, KINDS);
+    }
+
+    private History(long seed, int operationsPerStep, Fills fills, int objectsPerName,
+            List<String> buckets, Kind[] kinds) {
         this.seed = seed;
-        this.objectsPerName = storage.objectsPerName();
+        this.objectsPerName = objectsPerName;
         this.operationsPerStep = operationsPerStep;
         this.fills = fills;
+        this.buckets = buckets;
+        this.kinds = kinds;
         this.random = new SplittableRandom(seed);
     }
 
+    /** A history of many uploads, in which nobody writes past the gateway. */
+    static History beforeALog(long seed, int operationsPerStep, List<String> buckets) {
+        return new History(seed, operationsPerStep, Fills.TRUSTED,
+                Storage.MEMORY.objectsPerName(), buckets, WRITE_BACK_KINDS);
+    }
+
+    /** A history of some buckets alone. */
+    static History ofBuckets(long seed, int operationsPerStep, List<String> buckets) {
+        return new History(seed, operationsPerStep, Fills.TRUSTED,
+                Storage.MEMORY.objectsPerName(), buckets, KINDS);
+    }
+
     /** Each as often as it is drawn. */
-    private static Kind[] kinds() {
+    private static Kind[] kinds(ToIntFunction<Kind> often) {
         List<Kind> kinds = new ArrayList<>();
         for (Kind kind : Kind.values()) {
-            int often = switch (kind) {
-                case GET -> 26;
-                case GET_BY_CHANNEL -> 20;
-                case GET_BY_TOKEN -> 10;
-                case HEAD -> 6;
-                case PUT -> 7;
-                case HEAD_BY_CHANNEL, PUT_BY_CHANNEL, PUT_BY_TOKEN, LIST, COPY, DELETE, PUT_BEHIND,
-                        GET_AND_CANCEL ->
-                    3;
-                case MULTIPART, GET_AND_LEAVE, DELETE_BEHIND, MARK_BEHIND -> 2;
-                case PUT_WITH_WRONG_CHECKSUM -> 1;
-            };
-            for (int i = 0; i < often; i++) {
+            for (int i = 0; i < often.applyAsInt(kind); i++) {
                 kinds.add(kind);
             }
         }
         return kinds.toArray(Kind[]::new);
+    }
+
+    private static int often(Kind kind) {
+        return switch (kind) {
+            case GET -> 26;
+            case GET_BY_CHANNEL -> 20;
+            case GET_BY_TOKEN -> 10;
+            case HEAD -> 6;
+            case PUT -> 7;
+            case HEAD_BY_CHANNEL, PUT_BY_CHANNEL, PUT_BY_TOKEN, LIST, COPY, DELETE, PUT_BEHIND,
+                    GET_AND_CANCEL ->
+                3;
+            case MULTIPART, GET_AND_LEAVE, DELETE_BEHIND, MARK_BEHIND -> 2;
+            case PUT_WITH_WRONG_CHECKSUM -> 1;
+        };
+    }
+
+    private static int oftenBeforeALog(Kind kind) {
+        return switch (kind) {
+            case GET, PUT -> 20;
+            case GET_BY_CHANNEL -> 8;
+            case HEAD, PUT_BY_CHANNEL, PUT_BY_TOKEN -> 6;
+            case GET_BY_TOKEN, DELETE -> 5;
+            case COPY -> 4;
+            case LIST, MULTIPART, HEAD_BY_CHANNEL -> 3;
+            case GET_AND_LEAVE, GET_AND_CANCEL, PUT_WITH_WRONG_CHECKSUM -> 1;
+            case PUT_BEHIND, DELETE_BEHIND, MARK_BEHIND -> 0;
+        };
     }
 
     public Step next() {
@@ -98,7 +137,7 @@ public final class History {
                 : Duration.ZERO;
         boolean permitted = random.nextInt(10) == 0;
         String denied = random.nextInt(25) == 0
-                ? BUCKETS.get(random.nextInt(BUCKETS.size()))
+                ? buckets.get(random.nextInt(buckets.size()))
                 : null;
         boolean peersLeave = random.nextInt(200) == 0;
         FabricFault fabric = random.nextInt(100) < FABRIC_FAULTS_IN_100
@@ -109,8 +148,8 @@ public final class History {
     }
 
     private Operation operation(int slot) {
-        Kind kind = KINDS[random.nextInt(KINDS.length)];
-        String bucket = BUCKETS.get(random.nextInt(BUCKETS.size()));
+        Kind kind = kinds[random.nextInt(kinds.length)];
+        String bucket = buckets.get(random.nextInt(buckets.size()));
         if (kind.isBehind() && bucket.equals("exclusive")) {
             // Nobody writes there but through the gateway: that is what the rule vouches for.
             kind = Kind.GET;
@@ -133,14 +172,14 @@ public final class History {
         return objectsPerName == 1 ? "" : "-" + random.nextInt(objectsPerName);
     }
 
-    /** Objects of all names that have an end. */
+    /** Objects of all names. */
     List<Named> before() {
         List<Named> objects = new ArrayList<>();
-        for (String bucket : BUCKETS) {
+        for (String bucket : buckets) {
             for (int i = 0; i < KEYS * objectsPerName; i++) {
                 int largest = LARGEST[i / objectsPerName];
-                objects.add(new Named(bucket,
-                        "/" + bucket + "/" + i / objectsPerName + "-" + i % objectsPerName,
+                String end = objectsPerName == 1 ? "" : "-" + i % objectsPerName;
+                objects.add(new Named(bucket, "/" + bucket + "/" + i / objectsPerName + end,
                         Content.create(++written, largest)));
             }
         }

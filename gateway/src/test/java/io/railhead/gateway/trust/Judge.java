@@ -123,7 +123,7 @@ public final class Judge {
 
     private static boolean matches(Version version, String etag, long mark, long sizeBytes) {
         Content content = version.content();
-        return content != null && content.etag().equals(etag) && content.sizeBytes() == sizeBytes
+        return content != null && version.etag().equals(etag) && content.sizeBytes() == sizeBytes
                 && (mark < 0 || mark == version.mark());
     }
 
@@ -308,7 +308,7 @@ public final class Judge {
             String wrong = findIn(sight, path, "in a list " + etag,
                     version -> version.content() == null
                             ? etag == null
-                            : version.content().etag().equals(etag));
+                            : version.etag().equals(etag));
             if (wrong != null) {
                 return wrong;
             }

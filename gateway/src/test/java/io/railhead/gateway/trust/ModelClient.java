@@ -34,6 +34,7 @@ final class ModelClient {
             .compile("<Key>([^<]+)</Key><ETag>([^<]+)</ETag>");
     private static final Pattern UPLOAD = Pattern.compile("<UploadId>([^<]+)</UploadId>");
     private static final Pattern RANGE = Pattern.compile("bytes (\\d+)-(\\d+)/(\\d+)");
+    private static final String ACKNOWLEDGED = "x-railhead-acknowledged";
     private static final int PATIENCE_SECONDS = 60;
     /** In microseconds: who leaves has nothing by then, some of it, or all. */
     private static final int LONGEST_STAY = 50_000;
@@ -352,7 +353,9 @@ final class ModelClient {
 
     private static Observation written(Arrived answer) {
         Observation failure = failure(answer);
-        return failure != null ? failure : new Observation.Written();
+        return failure != null
+                ? failure
+                : new Observation.Written(answer.header(ACKNOWLEDGED));
     }
 
     private Observation wrong(Operation operation) {
@@ -393,7 +396,9 @@ final class ModelClient {
         if (answer == null) {
             return new Observation.Failed("no answer");
         }
-        return answer.isSuccess() ? new Observation.Written() : refused(answer);
+        return answer.isSuccess()
+                ? new Observation.Written(answer.headers().getOrDefault(ACKNOWLEDGED, ""))
+                : refused(answer);
     }
 
     private Observation inParts(Operation operation) {

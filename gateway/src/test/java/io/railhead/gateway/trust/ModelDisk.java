@@ -1,6 +1,7 @@
 package io.railhead.gateway.trust;
 
 import static java.nio.file.StandardCopyOption.COPY_ATTRIBUTES;
+import static java.nio.file.StandardCopyOption.REPLACE_EXISTING;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -35,6 +36,23 @@ final class ModelDisk implements AutoCloseable {
         try {
             Files.copy(before, path(), COPY_ATTRIBUTES);
             // Open still, by the life that ends: only its name goes.
+            Files.delete(before);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /**
+     * As {@link #kill}, with the file as it was at one moment: what had been flushed is all there.
+     * Its gateway must come to rest now and then.
+     */
+    void killAtOneMoment() {
+        Path before = path();
+        killed++;
+        try {
+            do {
+                Files.copy(before, path(), COPY_ATTRIBUTES, REPLACE_EXISTING);
+            } while (Files.mismatch(before, path()) >= 0);
             Files.delete(before);
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -53,8 +53,16 @@ public sealed interface Observation {
     /** The object has no such range. */
     record Unsatisfiable() implements Observation {}
 
-    /** A write that the store has done, it says. */
-    record Written() implements Observation {}
+    /**
+     * A write that is done, it says.
+     *
+     * @param level where, as the header {@code x-railhead-acknowledged} names it; empty without
+     */
+    record Written(String level) implements Observation {
+        public Written() {
+            this("");
+        }
+    }
 
     /** ETags by key. */
     record Listed(Map<String, String> etags) implements Observation {}

@@ -152,7 +152,8 @@ public final class ReferenceStore implements FaultProxy.Upstream {
         if (history.isEmpty()) {
             history.add(Version.ABSENT);
         }
-        history.add(new Version(content, mark, nanoClock.getAsLong(), behind));
+        history.add(new Version(content, content == null ? "" : content.etag(), mark,
+                nanoClock.getAsLong(), behind));
     }
 
     @Override
@@ -182,7 +183,13 @@ public final class ReferenceStore implements FaultProxy.Upstream {
             case "PUT" -> put(request);
             case "POST" -> post(request);
             case "DELETE" -> delete(request);
-            default -> request.query().contains("list-type=2") ? list(request) : read(request);
+            default -> switch (request.query()) {
+                case "versioning" -> Message.answer(200,
+                        "<VersioningConfiguration/>".getBytes(ISO_8859_1));
+                case "encryption" -> Message.error(404,
+                        "ServerSideEncryptionConfigurationNotFoundError");
+                default -> request.query().contains("list-type=2") ? list(request) : read(request);
+            };
         };
     }
 
@@ -220,7 +227,7 @@ public final class ReferenceStore implements FaultProxy.Upstream {
             return Message.error(400, "IncompleteBody");
         }
         append(path, content, mark, false);
-        return Message.answer(200, new byte[0]).with("ETag", content.etag());
+        return Message.answer(200, new byte[0]).with("ETag", current(path).etag());
     }
 
     private Message copy(Message request, String source) {
@@ -230,7 +237,7 @@ public final class ReferenceStore implements FaultProxy.Upstream {
             return Message.error(404, "NoSuchKey");
         }
         append(request.path(), content, mark(request), false);
-        return Message.answer(200, ("<CopyObjectResult><ETag>" + content.etag()
+        return Message.answer(200, ("<CopyObjectResult><ETag>" + current(request.path()).etag()
                 + "</ETag></CopyObjectResult>").getBytes(ISO_8859_1));
     }
 
@@ -277,7 +284,7 @@ public final class ReferenceStore implements FaultProxy.Upstream {
             Content content = history.getLast().content();
             if (content != null && path.startsWith(bucket + prefix)) {
                 xml.append("<Contents><Key>" + path.substring(bucket.length()) + "</Key><ETag>"
-                        + content.etag() + "</ETag><Size>" + content.sizeBytes()
+                        + history.getLast().etag() + "</ETag><Size>" + content.sizeBytes()
                         + "</Size></Contents>");
             }
         });
@@ -292,11 +299,11 @@ public final class ReferenceStore implements FaultProxy.Upstream {
             return Message.error(404, "NoSuchKey");
         }
         String ifMatch = request.header("if-match");
-        if (ifMatch != null && !ifMatch.equals(content.etag())) {
+        if (ifMatch != null && !ifMatch.equals(current.etag())) {
             return Message.error(412, "PreconditionFailed");
         }
         Message answer = range(request.header("range"), content)
-                .with("ETag", content.etag())
+                .with("ETag", current.etag())
                 .with("Last-Modified", MODIFIED)
                 .with(MARK, Long.toString(current.mark()));
         if (!request.method().equals("HEAD")) {

@@ -268,6 +268,19 @@ public sealed interface Toxic {
         }
     }
 
+    /** 503 to whatever would change something: nothing was done, and all can be read. */
+    record ReadOnly() implements Toxic {
+        @Override
+        public boolean concerns(Message request) {
+            return !isRead(request) && !request.method().equals("HEAD");
+        }
+
+        @Override
+        public Message instead(Message request) {
+            return Message.error(503, "ServiceUnavailable");
+        }
+    }
+
     /** 403 for whom this key belongs to. */
     record Denied(String accessKey) implements Toxic {
         @Override
