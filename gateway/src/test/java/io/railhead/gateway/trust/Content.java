@@ -1,9 +1,11 @@
 package io.railhead.gateway.trust;
 
+import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.HexFormat;
 
 /**
@@ -64,9 +66,23 @@ public record Content(long id, int sizeBytes) {
 
     /** The MD5 of the bytes, as S3 has it: also that of a copy. Computed at each call. */
     public String etag() {
+        return etag(bytes());
+    }
+
+    static String etag(byte[] bytes) {
+        return '"' + HexFormat.of().formatHex(md5(bytes)) + '"';
+    }
+
+    /** The ETag of an object that was uploaded in parts. */
+    static String etag(Collection<byte[]> parts) {
+        ByteArrayOutputStream sums = new ByteArrayOutputStream();
+        parts.forEach(part -> sums.writeBytes(md5(part)));
+        return '"' + HexFormat.of().formatHex(md5(sums.toByteArray())) + '-' + parts.size() + '"';
+    }
+
+    private static byte[] md5(byte[] bytes) {
         try {
-            return '"' + HexFormat.of().formatHex(MessageDigest.getInstance("MD5").digest(bytes()))
-                    + '"';
+            return MessageDigest.getInstance("MD5").digest(bytes);
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException(e);
         }

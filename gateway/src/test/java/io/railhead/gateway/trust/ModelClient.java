@@ -32,6 +32,7 @@ import org.jspecify.annotations.Nullable;
 final class ModelClient {
     private static final Pattern LISTED = Pattern
             .compile("<Key>([^<]+)</Key><ETag>([^<]+)</ETag>");
+    private static final String AT_DISK = "railhead-disk-";
     private static final Pattern UPLOAD = Pattern.compile("<UploadId>([^<]+)</UploadId>");
     private static final Pattern RANGE = Pattern.compile("bytes (\\d+)-(\\d+)/(\\d+)");
     private static final String ACKNOWLEDGED = "x-railhead-acknowledged";
@@ -411,8 +412,11 @@ final class ModelClient {
                     : written(begun);
         }
         byte[] bytes = bytes(operation);
-        int partBytes = bytes.length / 3 + 1;
-        for (int part = 0; part < 3; part++) {
+        // The gateway that keeps an upload itself takes small parts only as the last.
+        int parts = upload.group(1).startsWith(AT_DISK) ? 1 : 3;
+        int partBytes = bytes.length / parts + 1;
+        StringBuilder list = new StringBuilder("<CompleteMultipartUpload>");
+        for (int part = 0; part < parts; part++) {
             byte[] body = Arrays.copyOfRange(bytes, Math.min(bytes.length, part * partBytes),
                     Math.min(bytes.length, (part + 1) * partBytes));
             Arrived sent = send(operation, "PUT", operation.path() + "?partNumber=" + (part + 1)
@@ -420,9 +424,12 @@ final class ModelClient {
             if (sent.status() != 200) {
                 return gone(sent);
             }
+            list.append("<Part><PartNumber>" + (part + 1) + "</PartNumber><ETag>"
+                    + Content.etag(body) + "</ETag></Part>");
         }
         return gone(send(operation, "POST", operation.path() + "?uploadId=" + upload.group(1),
-                "<CompleteMultipartUpload/>".getBytes(StandardCharsets.UTF_8)));
+                list.append("</CompleteMultipartUpload>").toString()
+                        .getBytes(StandardCharsets.UTF_8)));
     }
 
     /** Where an answer was lost the upload may have been completed: there is none any more. */

@@ -148,12 +148,16 @@ public final class ReferenceStore implements FaultProxy.Upstream {
     }
 
     private void append(String path, @Nullable Content content, long mark, boolean behind) {
+        append(path, content, content == null ? "" : content.etag(), mark, behind);
+    }
+
+    private void append(String path, @Nullable Content content, String etag, long mark,
+            boolean behind) {
         List<Version> history = histories.computeIfAbsent(path, ignored -> new ArrayList<>());
         if (history.isEmpty()) {
             history.add(Version.ABSENT);
         }
-        history.add(new Version(content, content == null ? "" : content.etag(), mark,
-                nanoClock.getAsLong(), behind));
+        history.add(new Version(content, etag, mark, nanoClock.getAsLong(), behind));
     }
 
     @Override
@@ -208,7 +212,8 @@ public final class ReferenceStore implements FaultProxy.Upstream {
             return copy(request, source);
         }
         if (!request.query().contains("uploadId=")) {
-            return store(request.path(), request.body(), mark(request));
+            return store(request.path(), request.body(), Content.etag(request.body()),
+                    mark(request));
         }
         Upload upload = uploads.get(parameter(request, "uploadId"));
         if (upload == null) {
@@ -216,18 +221,18 @@ public final class ReferenceStore implements FaultProxy.Upstream {
         }
         int number = Integer.parseInt(parameter(request, "partNumber"));
         upload.parts.put(number, request.body());
-        return Message.answer(200, new byte[0]).with("ETag", "\"part" + number + "\"");
+        return Message.answer(200, new byte[0]).with("ETag", Content.etag(request.body()));
     }
 
-    private Message store(String path, byte[] body, long mark) {
+    private Message store(String path, byte[] body, String etag, long mark) {
         Content content = Content.of(body);
         if (!content.matches(body, 0) || !content.isWhole()) {
             violations.add("stored at " + path + ": " + body.length + " bytes, beginning as "
                     + content);
             return Message.error(400, "IncompleteBody");
         }
-        append(path, content, mark, false);
-        return Message.answer(200, new byte[0]).with("ETag", current(path).etag());
+        append(path, content, etag, mark, false);
+        return Message.answer(200, new byte[0]).with("ETag", etag);
     }
 
     private Message copy(Message request, String source) {
@@ -254,7 +259,8 @@ public final class ReferenceStore implements FaultProxy.Upstream {
         }
         ByteArrayOutputStream whole = new ByteArrayOutputStream();
         upload.parts.values().forEach(whole::writeBytes);
-        Message stored = store(upload.path, whole.toByteArray(), upload.mark);
+        Message stored = store(upload.path, whole.toByteArray(),
+                Content.etag(upload.parts.values()), upload.mark);
         return stored.status() == 200
                 ? stored.withBody(("<CompleteMultipartUploadResult><ETag>" + stored.header("etag")
                         + "</ETag></CompleteMultipartUploadResult>").getBytes(ISO_8859_1))
