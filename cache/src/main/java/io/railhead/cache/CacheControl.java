@@ -1,5 +1,6 @@
 package io.railhead.cache;
 
+import io.railhead.cache.disk.Kept;
 import io.railhead.cache.memory.Page;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -25,12 +26,18 @@ public final class CacheControl {
     private final FillTable table;
     private final PageIndex index;
     private final Pins pins;
+    private final @Nullable LowerTier lower;
+    private final int pageBytes;
 
-    CacheControl(ObjectCache cache, FillTable table, PageIndex index, Pins pins) {
+    /** @param lower null for memory alone */
+    CacheControl(ObjectCache cache, FillTable table, PageIndex index, Pins pins,
+            @Nullable LowerTier lower, int pageBytes) {
         this.cache = cache;
         this.table = table;
         this.index = index;
         this.pins = pins;
+        this.lower = lower;
+        this.pageBytes = pageBytes;
     }
 
     /**
@@ -233,5 +240,41 @@ public final class CacheControl {
     public boolean hasRoomFor(ObjectId id, long bytes) {
         return (pins.covers(id) && pins.bytes() + bytes <= pins.limitBytes())
                 || bytes <= index.roomBytes();
+    }
+
+    /** Returns whether there is a lower tier. */
+    public boolean hasDisks() {
+        return lower != null;
+    }
+
+    /** Returns the most bytes that the disks hold for a tenant; 0 without disks. */
+    public long bytesBelow(String tenant) {
+        return lower == null ? 0 : lower.shareBytes(tenant);
+    }
+
+    /** Returns whether the disks have all pages of a part, as a hint. */
+    public boolean holdsBelow(ObjectVersion version, long from, long to) {
+        return lower != null
+                && lower.holds(version, from / pageBytes, Math.ceilDiv(to, pageBytes));
+    }
+
+    /**
+     * Puts cached pages of a part on disk, whose oldest pages may go for them. Pages that the disk
+     * has already are left as they are, so that the call may be repeated.
+     *
+     * @param giveUp whether memory gives up each page that the disk has taken, unless it is pinned
+     * @return {@link Kept#YES} if all pages are taken, else the outcome of the first that is not
+     */
+    public Kept keepBelow(ObjectVersion version, long from, long to, boolean giveUp) {
+        LowerTier tier = lower;
+        if (tier == null) {
+            return Kept.NEVER;
+        }
+        Kept kept = Kept.YES;
+        long end = Math.ceilDiv(to, pageBytes);
+        for (long page = from / pageBytes; page < end && kept == Kept.YES; page++) {
+            kept = index.keepBelow(new PageKey(version, page), tier, giveUp);
+        }
+        return kept;
     }
 }

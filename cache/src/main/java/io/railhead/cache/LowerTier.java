@@ -4,6 +4,7 @@ import io.railhead.cache.FillException.Reason;
 import io.railhead.cache.disk.DiskTier;
 import io.railhead.cache.disk.EvictedNames;
 import io.railhead.cache.disk.EvictedPage;
+import io.railhead.cache.disk.Kept;
 import io.railhead.cache.disk.PageTaker;
 import io.railhead.cache.disk.VersionName;
 import io.railhead.cache.memory.Lease;
@@ -84,6 +85,39 @@ final class LowerTier {
     boolean demote(PageKey key, Page page) {
         Evicted evicted = evicted(key, page, epochs(key));
         return evicted != null && disk.offer(evicted);
+    }
+
+    /**
+     * Puts a page on disk because an operator wants it there, whether it was read or not. The look
+     * for it comes after its epochs: one that is removed after the look is not kept.
+     */
+    Kept keep(PageKey key, Function<PageKey, @Nullable Page> look) {
+        Epochs epochs = epochs(key);
+        VersionName name = name(key.version());
+        Page page = look.apply(key);
+        if (name == null || (page != null && page.isGuest())) {
+            return Kept.NEVER;
+        }
+        if (page == null) {
+            return holds(key.version(), key.index(), key.index() + 1) ? Kept.YES : Kept.MISSING;
+        }
+        return disk.keep(new Evicted(key, page, name, epochs, this));
+    }
+
+    /** Returns whether all of these pages are on disk, as a hint. */
+    boolean holds(ObjectVersion version, long first, long end) {
+        VersionName name = name(version);
+        DiskTier.Held held = name == null ? null : disk.held(name);
+        boolean all = held != null && held.mayHold();
+        for (long page = first; held != null && all && page < end; page++) {
+            all = held.holder(page) != DiskTier.NOBODY;
+        }
+        return all;
+    }
+
+    /** Returns the most bytes that the tenant may have on disk. */
+    long shareBytes(String tenant) {
+        return disk.shareBytes(tenant);
     }
 
     /** Returns how many bytes of pages more may wait to be written. */

@@ -149,7 +149,8 @@ public final class ObjectCache implements AutoCloseable {
                 () -> sweeper.execute(index.cacheOnly()::sweep), 1, 1, TimeUnit.SECONDS);
         this.scrubber = Scrubber.every(index, config.verification(), timer);
         this.clock = new MemoryWait.Clock(nanoClock, timer, config.shortageWait().toNanos());
-        this.control = new CacheControl(this, table, index, pins);
+        this.control = new CacheControl(this, table, index, pins, lower,
+                memory.pageBytes());
         this.readAhead = new ReadAhead(memory, index, table, config.readAhead());
     }
 

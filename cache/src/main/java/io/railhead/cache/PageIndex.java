@@ -1,5 +1,6 @@
 package io.railhead.cache;
 
+import io.railhead.cache.disk.Kept;
 import io.railhead.cache.memory.Lease;
 import io.railhead.cache.memory.MemoryStats;
 import io.railhead.cache.memory.Page;
@@ -173,6 +174,21 @@ final class PageIndex {
         }
         keys.add(cacheOnly.pageKeys());
         return keys;
+    }
+
+    /**
+     * Puts a page on disk because an operator wants it there.
+     *
+     * @param giveUp whether memory gives it up once the disk has it, unless it is pinned
+     */
+    Kept keepBelow(PageKey key, LowerTier tier, boolean giveUp) {
+        Kept kept = tier.keep(key, this::peek);
+        if (giveUp && kept == Kept.YES) {
+            for (TenantPartition tenantPartition : tenantPartitions.all()) {
+                tenantPartition.invalidate(key, EvictionCause.ADMIN);
+            }
+        }
+        return kept;
     }
 
     /** Returns whether the page is cached, without counting a use. */

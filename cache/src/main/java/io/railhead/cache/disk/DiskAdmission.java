@@ -62,6 +62,24 @@ final class DiskAdmission {
         boolean _ = tryKeep(page, open, 0);
     }
 
+    /**
+     * Leases and queues a page that an operator wants on disk, as if it were given up for the
+     * second time. No page of others is dropped from the queue for it.
+     */
+    Kept keep(EvictedPage page, List<VolumeService> open) {
+        if (page.slotBytes() > queueRoomBytes()) {
+            return Kept.LATER;
+        }
+        return switch (refusal(page, open, 0)) {
+            case HELD -> Kept.YES;
+            case QUEUE, RECOVERING -> Kept.LATER;
+            case BUDGET -> Kept.BUDGET;
+            case SMALL -> Kept.NEVER;
+            case ONCE, TENANTS, BROKEN, OVERTAKEN -> Kept.FAILED;
+            case null -> Kept.YES;
+        };
+    }
+
     /** @param chance see {@link WriteBudget#trySpend}; 0 takes the page at its first offer too */
     private boolean tryKeep(EvictedPage page, List<VolumeService> open, double chance) {
         NotKept refusal = refusal(page, open, chance);

@@ -261,6 +261,18 @@ public final class DiskTier implements AutoCloseable {
         admission.save(page, volumes, endNanos);
     }
 
+    /** Offers a page that an operator wants on disk; on the same terms as {@link #offer}. */
+    public Kept keep(EvictedPage page) {
+        return admission.keep(page, volumes);
+    }
+
+    /** Returns the most bytes of a tenant's pages that all open volumes hold. */
+    public long shareBytes(String tenant) {
+        DiskConfig.Share share = config.tenants().get(tenant);
+        long pages = volumes.stream().mapToLong(each -> each.volume().layout.pages()).sum();
+        return (long) (pages * config.pageBytes() * (share == null ? 1 : share.quota()));
+    }
+
     /** Returns how many bytes of pages more may wait to be written now. */
     public long queueRoomBytes() {
         return admission.queueRoomBytes();

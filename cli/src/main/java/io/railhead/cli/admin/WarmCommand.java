@@ -43,6 +43,14 @@ final class WarmCommand implements Callable<Integer> {
     @Option(names = "--concurrency", paramLabel = "N", description = "Objects at a time, up to 64 (${DEFAULT-VALUE}).", defaultValue = "4")
     private int concurrency = 4;
 
+    @Option(names = "--tier", paramLabel = "memory|disk", description = "Tier to fill. What goes to disk leaves memory again (memory).")
+    private Tier tier = Tier.MEMORY;
+
+    enum Tier {
+        MEMORY,
+        DISK
+    }
+
     private String lastKey = "";
 
     @Override
@@ -59,13 +67,19 @@ final class WarmCommand implements Callable<Integer> {
             return 0;
         }
         throw new IOException(switch (state) {
-            case "full" -> full(last);
+            case "full" -> full(last, tier);
             case "running" -> "the gateway broke off";
             default -> last.path("reason").asText(state);
         } + behind());
     }
 
-    private static String full(JsonNode last) {
+    private static String full(JsonNode last, Tier tier) {
+        if (tier == Tier.DISK) {
+            return "the disk tier takes no more: " + AdminOptions.mebibytes(last.path("room_bytes"))
+                    + " are left of " + AdminOptions.mebibytes(last.path("cache_bytes")) + ", and "
+                    + last.path("reason").asText() + "; warm less, or raise cache.disk.size or"
+                    + " cache.disk.writes_per_day";
+        }
         return "the cache is full: " + AdminOptions.mebibytes(last.path("room_bytes"))
                 + " are free of " + AdminOptions.mebibytes(last.path("cache_bytes")) + ", and "
                 + last.path("reason").asText() + "; raise cache.memory, warm less, or evict what"
@@ -80,6 +94,7 @@ final class WarmCommand implements Callable<Integer> {
         String[] parts = ObjectsArgument.split(spec, uri);
         ObjectNode body = AdminOptions.JSON.createObjectNode()
                 .put("bucket", parts[0])
+                .put("tier", tier.name().toLowerCase(Locale.ROOT))
                 .put("concurrency", concurrency);
         String file = keys;
         if (file == null) {

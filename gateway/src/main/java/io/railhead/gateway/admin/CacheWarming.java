@@ -41,7 +41,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Brings objects into the cache under the caller's identity, as the caller's own reads would. It
  * works on some at a time and within a rate. It ends when all are cached, or more would evict
- * others. {@link #run} blocks; other methods are for any thread.
+ * others; on disk, when more would evict its own. {@link #run} blocks; other methods are for any
+ * thread.
  */
 final class CacheWarming implements WarmRead.Gate {
     private static final int MAX_LISTING_BYTES = 16 << 20;
@@ -74,9 +75,10 @@ final class CacheWarming implements WarmRead.Gate {
      * @param from skips keys up to this one, in the order of their bytes; "" for none
      * @param bytesPerSecond 0 for no limit
      * @param concurrency objects at a time
+     * @param toDisk whether the objects are put on disk, instead of memory
      */
     record Plan(String bucket, String prefix, @Nullable List<String> keys, String from,
-            long bytesPerSecond, int concurrency) {}
+            long bytesPerSecond, int concurrency, boolean toDisk) {}
 
     private final Services services;
     private final Plan plan;
@@ -86,6 +88,7 @@ final class CacheWarming implements WarmRead.Gate {
     private final WarmProgress progress;
     private final RateLimiter rateLimiter;
     private final AtomicLong reservedBytes = new AtomicLong();
+    private final AtomicLong keptBytes = new AtomicLong();
     private final Semaphore permits;
     private final Set<WarmRead> reads = ConcurrentHashMap.newKeySet();
 
@@ -109,11 +112,25 @@ final class CacheWarming implements WarmRead.Gate {
     JsonObject ended() {
         JsonObject ended = progress.ended();
         if (ended.getString("state").equals("full")) {
-            CacheControl cache = services.reads().cache().control();
-            ended.put("cache_bytes", cache.capacityBytes())
-                    .put("room_bytes", Math.max(0, cache.roomBytes()));
+            ended.put("cache_bytes", capacityBytes())
+                    .put("room_bytes", Math.max(0, roomBytes()));
         }
         return ended;
+    }
+
+    private CacheControl cache() {
+        return services.reads().cache().control();
+    }
+
+    private long capacityBytes() {
+        return plan.toDisk()
+                ? cache().bytesBelow(caller.principal().tenant())
+                : cache().capacityBytes();
+    }
+
+    /** Returns how much more evicts nothing; on disk, nothing that this warming has put there. */
+    private long roomBytes() {
+        return plan.toDisk() ? capacityBytes() - keptBytes.get() : cache().roomBytes();
     }
 
     /** Runs until nothing is under way any more; an interrupt ends it early. */
@@ -182,7 +199,7 @@ final class CacheWarming implements WarmRead.Gate {
         }
         WarmRead[] self = new WarmRead[1];
         WarmRead read = new WarmRead(services.reads(), request, vertx.createEventLoopContext(),
-                this, (outcome, bytes, detail) -> {
+                this, plan.toDisk(), (outcome, bytes, detail) -> {
                     reads.remove(self[0]);
                     ended(item, outcome, bytes, detail);
                 });
@@ -201,7 +218,9 @@ final class CacheWarming implements WarmRead.Gate {
         ObjectMetadata held = services.reads().cache().find(id);
         return held != null && held.version().etag().equals(entry.etag())
                 && held.version().sizeBytes() == entry.sizeBytes()
-                && services.reads().cache().holds(held.version(), 0, entry.sizeBytes());
+                && (plan.toDisk()
+                        ? cache().holdsBelow(held.version(), 0, entry.sizeBytes())
+                        : services.reads().cache().holds(held.version(), 0, entry.sizeBytes()));
     }
 
     private S3Request request(Address address, Map<String, String> query) {
@@ -268,7 +287,7 @@ final class CacheWarming implements WarmRead.Gate {
     @Override
     public boolean tryReserve(ObjectId id, long bytes) {
         long all = reservedBytes.addAndGet(bytes) + slackBytes();
-        boolean room = services.reads().cache().control().hasRoomFor(id, all);
+        boolean room = plan.toDisk() ? all <= roomBytes() : cache().hasRoomFor(id, all);
         if (!room) {
             reservedBytes.addAndGet(-bytes);
         }
@@ -285,6 +304,11 @@ final class CacheWarming implements WarmRead.Gate {
     @Override
     public void release(long bytes) {
         reservedBytes.addAndGet(-bytes);
+    }
+
+    @Override
+    public void kept(long bytes) {
+        keptBytes.addAndGet(bytes);
     }
 
     @Override

@@ -77,7 +77,7 @@ public final class PrefetchEndpoint implements InternalEndpoint, WarmRead.Gate {
             this.httpExchange = httpExchange;
             read = new WarmRead(services.reads(), request,
                     ((VertxInternal) vertx).createEventLoopContext(), PrefetchEndpoint.this,
-                    (outcome, bytes, detail) -> httpExchange.executor()
+                    false, (outcome, bytes, detail) -> httpExchange.executor()
                             .execute(() -> end(outcome, bytes, detail)));
         }
 
@@ -135,6 +135,11 @@ public final class PrefetchEndpoint implements InternalEndpoint, WarmRead.Gate {
     @Override
     public void release(long bytes) {
         reservedBytes.addAndGet(-bytes);
+    }
+
+    @Override
+    public void kept(long bytes) {
+        throw new IllegalStateException("a prefetch is for memory");
     }
 
     /** Runs at once: admission already limits the caller's requests under way. */

@@ -3,7 +3,6 @@ package io.railhead.gateway.object.read;
 import io.railhead.backend.BackendResponse;
 import io.railhead.backend.BodyDrain;
 import io.railhead.cache.FillException;
-import io.railhead.cache.ObjectCache;
 import io.railhead.cache.ObjectId;
 import io.railhead.cache.ObjectMetadata;
 import io.railhead.cache.RangeReader;
@@ -26,10 +25,15 @@ import org.slf4j.LoggerFactory;
 /**
  * Brings one object into the cache without a receiver. It is a read like any other, whose bytes are
  * released as they come. It proceeds run by run; while it waits for its rate, it leases no page.
+ * Runs that go on to disk leave memory again, unless they were cached before.
  * The context's event loop only, except for {@link #start} and {@link #cancel}.
  */
 public final class WarmRead implements Destination, ResponseSink, RangeReader.Sink {
     private static final Logger LOG = LoggerFactory.getLogger(WarmRead.class);
+    /** The time after which a disk that had too many pages waiting is offered them again. */
+    private static final long DISK_PAUSE_MILLIS = 20;
+    /** How often a run is fetched whose pages leave memory before the disk has taken them. */
+    private static final int MAX_FETCHES = 3;
 
     /** The end of a warm read. */
     public enum Outcome {
@@ -55,6 +59,9 @@ public final class WarmRead implements Destination, ResponseSink, RangeReader.Si
         /** Returns reserved room that is used or not needed. */
         void release(long bytes);
 
+        /** Counts bytes that were put on disk. */
+        void kept(long bytes);
+
         /** Runs {@code then} once the rate allows so many bytes more. */
         void whenAllowed(long bytes, Runnable then);
     }
@@ -69,6 +76,7 @@ public final class WarmRead implements Destination, ResponseSink, RangeReader.Si
     private final S3Request request;
     private final Context context;
     private final Gate gate;
+    private final boolean toDisk;
     private final End end;
     private final ObjectId id;
     private final long arrivedAtNanos = System.nanoTime();
@@ -77,16 +85,25 @@ public final class WarmRead implements Destination, ResponseSink, RangeReader.Si
     private long reserved;
     private long paidTo;
     private long fetched;
+    private boolean kept;
     private long at;
+    private int fetches;
+    /** Whether a page was missing that may be indexed in a moment. */
+    private boolean awaited;
+    /** Whether the disk does not keep some part. */
+    private boolean leftOut;
     private @Nullable ObjectRead read;
     private @Nullable ReadPlan plan;
     private @Nullable RangeReader reader;
 
-    public WarmRead(ReadServices services, S3Request request, Context context, Gate gate, End end) {
+    /** @param toDisk whether the object is put on disk, instead of memory */
+    public WarmRead(ReadServices services, S3Request request, Context context, Gate gate,
+            boolean toDisk, End end) {
         this.services = services;
         this.request = request;
         this.context = context;
         this.gate = gate;
+        this.toDisk = toDisk;
         this.end = end;
         this.id = request.objectId();
     }
@@ -104,16 +121,23 @@ public final class WarmRead implements Destination, ResponseSink, RangeReader.Si
         }
         // The discovery request brings the first run with it.
         paidTo = sizeBytes < 0 ? services.runBytes() : Math.min(services.runBytes(), sizeBytes);
-        if (isHeld(services.cache(), id)) {
+        ObjectMetadata known = services.cache().find(id);
+        if (known != null && (isCached(known, 0, known.version().sizeBytes())
+                || isThere(known, 0, known.version().sizeBytes()))) {
             paidTo = 0;
         }
         pass(paidTo, () -> new ObjectRead(services, request, this).start());
     }
 
-    /** Returns whether any version of the object is cached whole. */
-    private static boolean isHeld(ObjectCache cache, ObjectId id) {
-        ObjectMetadata known = cache.find(id);
-        return known != null && cache.holds(known.version(), 0, known.version().sizeBytes());
+    private boolean isCached(ObjectMetadata metadata, long from, long to) {
+        return services.cache().holds(metadata.version(), from, to);
+    }
+
+    /** Returns whether a part is where it is to be. */
+    private boolean isThere(ObjectMetadata metadata, long from, long to) {
+        return toDisk
+                ? services.cache().control().holdsBelow(metadata.version(), from, to)
+                : isCached(metadata, from, to);
     }
 
     private void pass(long bytes, Runnable then) {
@@ -140,27 +164,85 @@ public final class WarmRead implements Destination, ResponseSink, RangeReader.Si
         next();
     }
 
-    /** Continues with the next run that is not cached. */
+    /** Continues with the next run that is not there. */
     private void next() {
         ReadPlan whole = plan;
         if (over || whole == null) {
             return;
         }
-        while (at < whole.to()
-                && services.cache().holds(whole.metadata().version(), at, runEnd())) {
-            if (at < paidTo) {
+        fetches = 0;
+        while (at < whole.to() && isThere(whole.metadata(), at, runEnd())) {
+            if (at < paidTo && !toDisk) {
                 // The discovery has fetched this run already.
                 fetched += runEnd() - at;
             }
             at = runEnd();
         }
         if (at >= whole.to()) {
-            finish(fetched == 0 ? Outcome.HELD : Outcome.FILLED, "");
+            finish(outcome(), "");
+        } else if (toDisk && isCached(whole.metadata(), at, runEnd())) {
+            keep(whole, at < paidTo);
         } else if (at < paidTo) {
             fetch();
         } else {
             pass(runEnd() - at, this::fetch);
         }
+    }
+
+    private Outcome outcome() {
+        if (leftOut) {
+            return Outcome.NOT_CACHED;
+        }
+        return fetched == 0 && !kept ? Outcome.HELD : Outcome.FILLED;
+    }
+
+    /**
+     * Puts a cached run on disk.
+     *
+     * @param giveUp whether this read has brought the run, so that it leaves memory
+     */
+    private void keep(ReadPlan whole, boolean giveUp) {
+        if (over) {
+            return;
+        }
+        switch (services.cache()
+                .control()
+                .keepBelow(whole.metadata().version(), at, runEnd(), giveUp)) {
+            case YES -> {
+                // Here, since a run may be fetched again.
+                fetched += giveUp ? runEnd() - at : 0;
+                kept = true;
+                gate.kept(runEnd() - at);
+                goOn();
+            }
+            case LATER -> keepLater(whole, giveUp);
+            case MISSING -> {
+                // The last page is indexed just after its reader was told.
+                awaited = !awaited;
+                if (awaited) {
+                    keepLater(whole, giveUp);
+                } else {
+                    fetch();
+                }
+            }
+            case BUDGET -> finish(Outcome.FULL, "the disks' write budget of the day is used up");
+            case NEVER -> {
+                leftOut = true;
+                goOn();
+            }
+            case FAILED -> finish(Outcome.FAILED, "no disk takes it");
+        }
+    }
+
+    private void keepLater(ReadPlan whole, boolean giveUp) {
+        services.vertx()
+                .setTimer(DISK_PAUSE_MILLIS, _ -> executor().execute(() -> keep(whole, giveUp)));
+    }
+
+    /** Goes on with the next run, in a task of its own: many runs may be there already. */
+    private void goOn() {
+        at = runEnd();
+        executor().execute(this::next);
     }
 
     private long runEnd() {
@@ -174,6 +256,10 @@ public final class WarmRead implements Destination, ResponseSink, RangeReader.Si
         if (whole == null || from == null) {
             throw new IllegalStateException("nothing is planned");
         }
+        if (++fetches > MAX_FETCHES) {
+            finish(Outcome.FAILED, "its pages left memory before they were on disk");
+            return;
+        }
         RangeReader run = from.scope()
                 .reader(new ReadPlan(whole.metadata(), at, runEnd(), 206), Pool.CACHE, this);
         reader = run;
@@ -182,14 +268,21 @@ public final class WarmRead implements Destination, ResponseSink, RangeReader.Si
 
     @Override
     public void slice(PageSlice ownedSlice) {
-        fetched += ownedSlice.length();
+        if (!toDisk) {
+            fetched += ownedSlice.length();
+        }
         ownedSlice.close();
     }
 
     @Override
     public void end() {
-        at = runEnd();
-        next();
+        ReadPlan whole = plan;
+        if (toDisk && whole != null) {
+            keep(whole, true);
+        } else {
+            at = runEnd();
+            next();
+        }
     }
 
     @Override
