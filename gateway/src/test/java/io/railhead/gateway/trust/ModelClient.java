@@ -428,7 +428,8 @@ final class ModelClient {
                     + Content.etag(body) + "</ETag></Part>");
         }
         return gone(send(operation, "POST", operation.path() + "?uploadId=" + upload.group(1),
-                list.append("</CompleteMultipartUpload>").toString()
+                list.append("</CompleteMultipartUpload>")
+                        .toString()
                         .getBytes(StandardCharsets.UTF_8)));
     }
 

@@ -25,8 +25,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Brings one object into the cache without a receiver. It is a read like any other, whose bytes are
  * released as they come. It proceeds run by run; while it waits for its rate, it leases no page.
- * Runs that go on to disk leave memory again, unless they were cached before.
- * The context's event loop only, except for {@link #start} and {@link #cancel}.
+ * Runs that go on to disk leave memory again, unless they were cached before. The context's event
+ * loop only, except for {@link #start} and {@link #cancel}.
  */
 public final class WarmRead implements Destination, ResponseSink, RangeReader.Sink {
     private static final Logger LOG = LoggerFactory.getLogger(WarmRead.class);

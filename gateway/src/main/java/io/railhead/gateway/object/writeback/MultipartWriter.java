@@ -140,8 +140,11 @@ final class MultipartWriter {
     }
 
     private static String unescaped(String xml) {
-        return xml.replace("&quot;", "\"").replace("&apos;", "'").replace("&lt;", "<")
-                .replace("&gt;", ">").replace("&amp;", "&");
+        return xml.replace("&quot;", "\"")
+                .replace("&apos;", "'")
+                .replace("&lt;", "<")
+                .replace("&gt;", ">")
+                .replace("&amp;", "&");
     }
 
     private CompletionStage<String> sendParts(String id) {

@@ -32,7 +32,10 @@ final class UploadXml {
     }
 
     private static BackendResponse answer(StringBuilder xml, String root, Headers more) {
-        byte[] document = xml.append("</").append(root).append('>').toString()
+        byte[] document = xml.append("</")
+                .append(root)
+                .append('>')
+                .toString()
                 .getBytes(StandardCharsets.UTF_8);
         Headers headers = more.toBuilder()
                 .add("content-type", "application/xml")
@@ -140,7 +143,10 @@ final class UploadXml {
             xml.append("<Part>");
             part(xml, part, etags.getOrDefault(part.number(), part.etag()), sumHeader);
         }
-        return xml.append("</").append(root).append('>').toString()
+        return xml.append("</")
+                .append(root)
+                .append('>')
+                .toString()
                 .getBytes(StandardCharsets.UTF_8);
     }
 

@@ -133,7 +133,7 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
                                     "This bucket has open uploads at the gateway's disk, which the"
                                             + " store's list lacks: the administrator's call"
                                             + " pending lists them."))
-                    : writeBack.settled(bucket).thenCompose(_ -> forward.get());
+                            : writeBack.settled(bucket).thenCompose(_ -> forward.get());
             // Creation and settings may be the cure of a write that the store refuses.
             case "PUT" -> told(writeBack.changing(bucket, forward));
             case "DELETE" -> told(writeBack.changing(bucket, () -> isPlain

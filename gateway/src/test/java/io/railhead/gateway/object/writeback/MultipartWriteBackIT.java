@@ -308,7 +308,8 @@ class MultipartWriteBackIT {
         assertThat(fewer.statusCode()).isEqualTo(404);
         assertThat(text(fewer)).contains("NoSuchUpload");
         assertThat(trainer.put(part("/ckpt/a", id, 4), PARTS.get(2)).statusCode())
-                .as("a part after the end").isEqualTo(404);
+                .as("a part after the end")
+                .isEqualTo(404);
         assertThat(store.queries("/ckpt/a").stream().filter("uploads"::equals)).hasSize(1);
     }
 
@@ -439,7 +440,8 @@ class MultipartWriteBackIT {
         HttpResponse<byte[]> stored = complete("/ckpt/a", id, listed);
         String composite = element(stored, "ChecksumCRC32");
         assertThat(composite).endsWith("-1");
-        assertThat(trainer.head("/ckpt/a", "x-amz-checksum-mode", "ENABLED").headers()
+        assertThat(trainer.head("/ckpt/a", "x-amz-checksum-mode", "ENABLED")
+                .headers()
                 .firstValue("x-amz-checksum-crc32")).hasValue(composite);
         goOn();
         awaitWritten();
