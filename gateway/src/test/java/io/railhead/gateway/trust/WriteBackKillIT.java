@@ -242,15 +242,15 @@ class WriteBackKillIT {
     }
 
     private static void complete(TestClient client, OpenUpload upload) {
-        String list = "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>%s</ETag>"
-                + "</Part><Part><PartNumber>2</PartNumber><ETag>%s</ETag></Part>"
-                + "</CompleteMultipartUpload>";
+        String list = "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>"
+                + upload.etags.getFirst()
+                + "</ETag></Part><Part><PartNumber>2</PartNumber><ETag>" + upload.etags.getLast()
+                + "</ETag></Part></CompleteMultipartUpload>";
         boolean mayBeComplete = upload.mayBeComplete;
         upload.mayBeComplete = true;
         HttpResponse<byte[]> completed = client.send("POST",
                 upload.path + "?uploadId=" + upload.id,
-                list.formatted(upload.etags.getFirst(), upload.etags.getLast())
-                        .getBytes(StandardCharsets.UTF_8));
+                list.getBytes(StandardCharsets.UTF_8));
         if (mayBeComplete && completed.statusCode() == 404) {
             // The answer was lost by a kill, and the store has the object since.
             assertThat(client.head(upload.path).statusCode()).isEqualTo(200);

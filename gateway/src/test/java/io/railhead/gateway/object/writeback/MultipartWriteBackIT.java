@@ -342,6 +342,19 @@ class MultipartWriteBackIT {
     }
 
     @Test
+    void aCompletionInABucketThatIsVersionedNowWaitsForTheStore() {
+        String id = begin("/ckpt/a");
+        List<String> etags = send("/ckpt/a", id);
+        store.put("/ckpt",
+                "<VersioningConfiguration><Status>Enabled</Status>".getBytes(UTF_8));
+        assertThat(trainer.put("/ckpt?versioning", new byte[5]).statusCode()).isEqualTo(200);
+        // A slow store has the client ask again.
+        TestGateway.await(() -> level(complete("/ckpt/a", id, etags)).equals("store"));
+        assertThat(store.object("/ckpt/a")).isEqualTo(whole());
+        assertThat(begin("/ckpt/b")).startsWith("fake-");
+    }
+
+    @Test
     void aPartThatIsSentAgainTakesTheFormersPlace() {
         String id = begin("/ckpt/a");
         etag(trainer.put(part("/ckpt/a", id, 1), PARTS.get(1)));
