@@ -32,7 +32,7 @@ public final class WarmRead implements Destination, ResponseSink, RangeReader.Si
     private static final Logger LOG = LoggerFactory.getLogger(WarmRead.class);
     /** The time after which a disk that had too many pages waiting is offered them again. */
     private static final long DISK_PAUSE_MILLIS = 20;
-    /** How often a run is fetched whose pages leave memory before the disk has taken them. */
+    /** The most fetches of a run whose pages leave memory before the disk has taken them. */
     private static final int MAX_FETCHES = 3;
 
     /** The end of a warm read. */
@@ -88,9 +88,9 @@ public final class WarmRead implements Destination, ResponseSink, RangeReader.Si
     private boolean kept;
     private long at;
     private int fetches;
-    /** Whether a page was missing that may be indexed in a moment. */
+    /** True after a page was missing that may be indexed in a moment. */
     private boolean awaited;
-    /** Whether the disk does not keep some part. */
+    /** True if the disk does not keep some part. */
     private boolean leftOut;
     private @Nullable ObjectRead read;
     private @Nullable ReadPlan plan;
