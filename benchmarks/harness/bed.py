@@ -66,21 +66,22 @@ def start_store(processes, stored):
     return rack.start_s3proxy(processes, KEYS, 512 + 3 * stored // MIB)
 
 
-def start_gateway(processes, cores, name, config, recording=None):
+def start_gateway(processes, cores, name, config, recording=None, roles=()):
     """Starts it, and returns its host once it is ready."""
-    process, host, health = exec_gateway(processes, cores.on_server([HOME / "railhead"]), name, config, recording)
+    process, host, health = exec_gateway(processes, cores.on_server([HOME / "railhead"]), name, config, recording, roles)
     processes.await_answer(process, f"http://{health}/readyz", lambda status: status == 200)
     return host
 
 
-def exec_gateway(processes, launcher, name, config, recording=None):
+def exec_gateway(processes, launcher, name, config, recording=None, roles=()):
     """Begins to start it: the process, its host and its health port's."""
     host, health = (f"{LOOPBACK}:{rack.free_port()}" for _ in range(2))
     folder = processes.folder
-    (folder / "credentials.yaml").write_text(json.dumps({"principals": [{
+    (folder / "credentials.yaml").write_text(json.dumps({"roles": list(roles), "principals": [{
         "name": "bench", "rdma_get": True, "rdma_put": True, "admin": True,
         "keys": [{"access_key": KEYS[0], "secret_key": KEYS[1]}]}]}))
-    whole = {"gateway": {"listen": host, "health": health, "credentials": "credentials.yaml"}, "admin": {"enabled": False}, **config}
+    gateway = {"listen": host, "health": health, "credentials": "credentials.yaml", **config.get("gateway", {})}
+    whole = {"admin": {"enabled": False}, **config, "gateway": gateway}
     # JSON is YAML too.
     (folder / f"{name}.yaml").write_text(json.dumps(whole, indent=2))
     options = {"RAILHEAD_JAVA_OPTIONS": f"-XX:StartFlightRecording:settings=profile,filename={recording}"} if recording else {}
@@ -96,8 +97,8 @@ def require(client, status, method, path, body=b"", query="", headers=()):
     return answer
 
 
-def signer(host):
-    return S3(f"http://{host}", KEYS, attempts=1)
+def signer(host, keys=KEYS):
+    return S3(f"http://{host}", keys, attempts=1)
 
 
 def warm_up(turn, seconds, compiles_itself):

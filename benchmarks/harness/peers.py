@@ -17,6 +17,7 @@ import sys
 from pathlib import Path
 
 import bed
+import identity
 import loads
 import machine
 import rack
@@ -63,6 +64,7 @@ class System:
 
 SYSTEMS = {system.name: system for system in (
     System("railhead-signed", "Railhead, signed", "SIGNED", "immutable", "each verified; yes remembered"),
+    System("railhead-session", "Railhead, signed by a session", "SESSION", "immutable", "each verified; yes remembered"),
     System("railhead-unsigned", "Railhead, unsigned", "UNSIGNED", "immutable", "anonymous; yes remembered"),
     System("railhead-strong", "Railhead, signed, strong", "SIGNED", "strong", "each verified; store asked"),
     System("railhead-token", "Railhead, token over loopback", "TOKEN", "immutable", "each verified; yes remembered"),
@@ -110,6 +112,7 @@ class Peers:
     def __init__(self, processes, cores, systems, asked):
         self._processes, self._cores, self._systems, self._asked = processes, cores, systems, asked
         self._store = bed.start_store(processes, 2 * sum(asked.sizes)).removeprefix("http://")
+        self._issuer, self._session = identity.Issuer(processes.folder), None
         self._content = {count: bed.content(processes.folder, count) for count in asked.sizes}
         self._publish()
         self._hosts, self._head_bytes, self._roots = {}, {}, {}
@@ -139,7 +142,8 @@ class Peers:
             host = next((self._hosts[name] for name in self._hosts if SYSTEMS[name].is_railhead), None)
             self._hosts[system.name] = host or bed.start_gateway(
                 self._processes, self._cores, "gateway", self._gateway(),
-                (self._asked.out / "gateway.jfr").absolute() if self._asked.jfr else None)
+                (self._asked.out / "gateway.jfr").absolute() if self._asked.jfr else None,
+                [self._issuer.role(KEYS)])
             process = self._processes["gateway"]
         else:
             return
@@ -153,6 +157,7 @@ class Peers:
     def _gateway(self):
         # Both buckets, in whole pages, twice: nothing that is measured is ever evicted.
         return {
+            "gateway": {"web_identity": self._issuer.web_identity()},
             "cache": {"memory": f"{256 + 4 * sum(self._asked.sizes) // bed.MIB}MiB"},
             "backends": {"store": {"endpoints": [f"http://{self._store}"]}},
             "rules": [{"bucket": STRONG_BUCKET, "freshness": "strong"},
@@ -191,8 +196,12 @@ class Peers:
         return host
 
     def _headers(self, system, count):
-        signed = system.way != "UNSIGNED"
-        return bed.signer(self._hosts[system.name]).signed("GET", f"/{system.bucket}/{count}") if signed else {}
+        if system.way == "UNSIGNED":
+            return {}
+        host, keys = self._hosts[system.name], KEYS
+        if system.way == "SESSION":
+            self._session = keys = self._session or self._issuer.session(host)
+        return bed.signer(host, keys).signed("GET", f"/{system.bucket}/{count}")
 
     def _fill(self, system, count):
         """Asks twice, and compares every byte: what is measured is the right object, and held."""

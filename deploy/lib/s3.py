@@ -19,7 +19,7 @@ RETRIED = {429, 500, 502, 503, 504}
 
 
 class S3:
-    """One connection, which is kept; for one thread."""
+    """One connection, which is kept; for one thread. `keys`: access key, secret key, and a session's token if it has one."""
 
     def __init__(self, endpoint, keys, attempts=ATTEMPTS):
         url = urllib.parse.urlsplit(endpoint)
@@ -83,6 +83,8 @@ class S3:
         """The headers of a request, with its signature among them; header names in lower case, the query as it is signed."""
         now, scope = self._now()
         headers = {"host": self.host, "x-amz-date": now, "x-amz-content-sha256": "UNSIGNED-PAYLOAD", **dict(headers)}
+        if len(self._keys) > 2:
+            headers["x-amz-security-token"] = self._keys[2]
         names = ";".join(sorted(headers))
         canonical = "\n".join([method, path, query, *(f"{name}:{headers[name]}" for name in sorted(headers)), "", names,
                                headers["x-amz-content-sha256"]])
