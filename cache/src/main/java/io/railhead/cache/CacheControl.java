@@ -259,22 +259,31 @@ public final class CacheControl {
     }
 
     /**
-     * Puts cached pages of a part on disk, whose oldest pages may go for them. Pages that the disk
-     * has already are left as they are, so that the call may be repeated.
+     * The progress of a part to the disks.
+     *
+     * @param to the end of the pages that the disks have or will write
+     * @param kept {@link Kept#YES} at the part's end, else the reason why it goes no further
+     */
+    public record KeptTo(long to, Kept kept) {}
+
+    /**
+     * Puts cached pages of a part on disk, whose oldest pages may go for them. To be called again
+     * for the rest: a page that waits to be written is found neither in memory nor on disk.
      *
      * @param giveUp whether memory gives up each page that the disk has taken, unless it is pinned
-     * @return {@link Kept#YES} if all pages are taken, else the outcome of the first that is not
      */
-    public Kept keepBelow(ObjectVersion version, long from, long to, boolean giveUp) {
+    public KeptTo keepBelow(ObjectVersion version, long from, long to, boolean giveUp) {
         LowerTier tier = lower;
         if (tier == null) {
-            return Kept.NEVER;
+            return new KeptTo(from, Kept.NEVER);
         }
         Kept kept = Kept.YES;
+        long page = from / pageBytes;
         long end = Math.ceilDiv(to, pageBytes);
-        for (long page = from / pageBytes; page < end && kept == Kept.YES; page++) {
+        while (page < end && kept == Kept.YES) {
             kept = index.keepBelow(new PageKey(version, page), tier, giveUp);
+            page += kept == Kept.YES ? 1 : 0;
         }
-        return kept;
+        return new KeptTo(Math.min(to, page * pageBytes), kept);
     }
 }

@@ -2,6 +2,7 @@ package io.railhead.gateway.object.read;
 
 import io.railhead.backend.BackendResponse;
 import io.railhead.backend.BodyDrain;
+import io.railhead.cache.CacheControl;
 import io.railhead.cache.FillException;
 import io.railhead.cache.ObjectId;
 import io.railhead.cache.ObjectMetadata;
@@ -87,6 +88,8 @@ public final class WarmRead implements Destination, ResponseSink, RangeReader.Si
     private long fetched;
     private boolean kept;
     private long at;
+    /** The end of those pages of the run that the disk has taken. */
+    private long keptTo;
     private int fetches;
     /** True after a page was missing that may be indexed in a moment. */
     private boolean awaited;
@@ -178,6 +181,7 @@ public final class WarmRead implements Destination, ResponseSink, RangeReader.Si
             }
             at = runEnd();
         }
+        keptTo = at;
         if (at >= whole.to()) {
             finish(outcome(), "");
         } else if (toDisk && isCached(whole.metadata(), at, runEnd())) {
@@ -205,9 +209,11 @@ public final class WarmRead implements Destination, ResponseSink, RangeReader.Si
         if (over) {
             return;
         }
-        switch (services.cache()
+        CacheControl.KeptTo progress = services.cache()
                 .control()
-                .keepBelow(whole.metadata().version(), at, runEnd(), giveUp)) {
+                .keepBelow(whole.metadata().version(), keptTo, runEnd(), giveUp);
+        keptTo = progress.to();
+        switch (progress.kept()) {
             case YES -> {
                 // Here, since a run may be fetched again.
                 fetched += giveUp ? runEnd() - at : 0;
@@ -222,7 +228,7 @@ public final class WarmRead implements Destination, ResponseSink, RangeReader.Si
                 if (awaited) {
                     keepLater(whole, giveUp);
                 } else {
-                    fetch();
+                    pass(runEnd() - keptTo, this::fetch);
                 }
             }
             case BUDGET -> finish(Outcome.FULL, "the disks' write budget of the day is used up");
@@ -261,7 +267,7 @@ public final class WarmRead implements Destination, ResponseSink, RangeReader.Si
             return;
         }
         RangeReader run = from.scope()
-                .reader(new ReadPlan(whole.metadata(), at, runEnd(), 206), Pool.CACHE, this);
+                .reader(new ReadPlan(whole.metadata(), keptTo, runEnd(), 206), Pool.CACHE, this);
         reader = run;
         run.start();
     }
