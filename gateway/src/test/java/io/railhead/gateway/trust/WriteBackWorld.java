@@ -127,6 +127,7 @@ final class WriteBackWorld implements AutoCloseable {
         this.history = History.beforeALog(seed, OPERATIONS_PER_STEP, BUCKETS);
         this.rounds = new SplittableRandom(~seed);
         this.round = Round.draw(rounds);
+        store.tagByParts();
         this.gateway = TestGateway.over(proxy.endpoint())
                 .config(config())
                 .principals(PRINCIPALS)
