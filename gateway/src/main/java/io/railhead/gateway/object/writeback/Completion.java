@@ -156,7 +156,11 @@ record Completion(List<Listed> parts) {
 
     private static boolean hasSums(LogPart part, Map<String, String> sums,
             @Nullable String sumHeader) {
-        String known = sumHeader == null ? "" : UploadXml.sumElement(sumHeader);
+        if (sumHeader == null) {
+            // Clients repeat what a part's answer named. It was verified then.
+            return true;
+        }
+        String known = UploadXml.sumElement(sumHeader);
         return sums.entrySet()
                 .stream()
                 .allMatch(sum -> sum.getKey().equals(known) && sum.getValue().equals(part.sum()));

@@ -11,7 +11,6 @@ import io.railhead.backend.PercentCodec;
 import io.railhead.cache.writeback.LogEntry;
 import io.railhead.cache.writeback.LogReader;
 import io.railhead.cache.writeback.WriteLog;
-import io.railhead.gateway.s3.ErrorXml;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -73,8 +72,15 @@ final class MultipartWriter {
             return response.isSuccess() && code().isEmpty();
         }
 
+        /** The code of an error, which may stand behind blanks that kept the connection alive. */
         String code() {
-            return ErrorXml.code(ByteBuffer.wrap(document.getBytes(StandardCharsets.UTF_8)));
+            return element("Code");
+        }
+
+        /** A document without an ETag is a proxy's, or was cut: it completes nothing. */
+        boolean isCompletion() {
+            return isSuccess() && document.contains("<CompleteMultipartUploadResult")
+                    && !element("ETag").isEmpty();
         }
 
         String element(String name) {
@@ -134,13 +140,20 @@ final class MultipartWriter {
                                 pending.name().key(), pending.name().backend(),
                                 String.valueOf(failure));
                     }
-                    upload.begun(id, entry);
+                    if (entry == null) {
+                        // A former entry stays in the log, to be removed with the object's.
+                        upload.begun(id);
+                    } else {
+                        upload.begun(id, entry);
+                    }
                     return id;
                 });
     }
 
     private static String unescaped(String xml) {
         return xml.replace("&quot;", "\"")
+                .replace("&#34;", "\"")
+                .replace("&#x22;", "\"")
                 .replace("&apos;", "'")
                 .replace("&lt;", "<")
                 .replace("&gt;", ">")
@@ -243,12 +256,12 @@ final class MultipartWriter {
         Headers headers = Headers.builder().add("content-type", "application/xml").build();
         return ask("POST", "uploadId=" + PercentCodec.encode(id), headers,
                 new Payload.Bytes(ByteBuffer.wrap(list)), PATIENCE).thenApply(answer -> {
-                    if (answer.isSuccess()) {
+                    if (answer.isCompletion()) {
                         return StoreWriter.written(pending,
                                 unescaped(answer.element("ETag")));
                     }
-                    if (answer.status() == 400) {
-                        upload.restart();
+                    if (answer.code().equals("InvalidPart")) {
+                        upload.tryRestart();
                     }
                     return refused(answer, true);
                 });

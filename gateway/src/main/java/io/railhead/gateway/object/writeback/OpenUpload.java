@@ -77,6 +77,11 @@ final class OpenUpload {
         lastMillis = nowMillis;
     }
 
+    /** Counts the time without a part from now on: nobody could send one while no gateway ran. */
+    synchronized void takenUp(long nowMillis) {
+        lastMillis = Math.max(lastMillis, nowMillis);
+    }
+
     /** Returns whether no part has come since a moment, and none is on its way. */
     synchronized boolean isIdleSince(long millis) {
         return arriving == 0 && lastMillis < millis;

@@ -66,6 +66,7 @@ public final class OpenUploads {
 
     /** Takes up an upload that the log holds. */
     void recover(OpenUpload upload) {
+        upload.takenUp(clock.millis());
         open.put(upload.id(), upload);
     }
 

@@ -33,7 +33,7 @@ record PartCopy(Target source, Headers headers, BackendRequest request) {
             PutHeaders.COPY_SOURCE + "-if-unmodified-since", "If-Unmodified-Since");
     private static final Pattern RANGE = Pattern.compile("bytes=(\\d{1,18})-(\\d{1,18})");
     private static final Pattern SOURCE = Pattern
-            .compile("/?([^/?]+)/([^?]+)(?:\\?(versionId=[^&]+))?");
+            .compile("/?([^/?%]+)/([^?]+)(?:\\?(versionId=[^&]+))?");
 
     /** Throws {@code S3Refusal} for a source, a range or a header that is not possible here. */
     static PartCopy of(BackendRequest request) {
@@ -57,8 +57,8 @@ record PartCopy(Target source, Headers headers, BackendRequest request) {
         }
         try {
             String key = PercentCodec.encodePath(PercentCodec.decodeName(source.group(2)));
-            return new PartCopy(new Target(PercentCodec.decodeName(source.group(1)), key,
-                    source.group(3)), read.build(), request);
+            return new PartCopy(new Target(source.group(1), key, source.group(3)), read.build(),
+                    request);
         } catch (IllegalArgumentException e) {
             throw new S3Refusal(S3Error.INVALID_ARGUMENT);
         }

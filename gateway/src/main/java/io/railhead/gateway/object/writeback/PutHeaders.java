@@ -84,7 +84,8 @@ final class PutHeaders {
         String type = headers.get(TYPE);
         boolean isKnown = algorithm == null
                 ? type == null
-                : KNOWN_SUMS.contains(sumHeader(algorithm))
+                : algorithm.equals(algorithm.toUpperCase(Locale.ROOT))
+                        && KNOWN_SUMS.contains(sumHeader(algorithm))
                         && (type == null || type.equals(COMPOSITE));
         Headers.Builder others = Headers.builder();
         headers.forEach((name, value) -> {

@@ -15,6 +15,7 @@ final class StoreUpload {
     private final Map<Integer, String> done = new HashMap<>();
     private @Nullable String id; // guarded by this
     private @Nullable LogEntry entry; // guarded by this
+    private boolean isRestarted; // guarded by this
 
     /** Begins without an upload at the store. */
     StoreUpload() {}
@@ -29,9 +30,16 @@ final class StoreUpload {
         return id;
     }
 
-    synchronized void begun(String storeId, @Nullable LogEntry recorded) {
-        id = storeId;
+    /** Takes an upload that the log knows from now on. */
+    synchronized void begun(String storeId, LogEntry recorded) {
+        begun(storeId);
         entry = recorded;
+    }
+
+    /** Takes an upload that a restart would not know. */
+    synchronized void begun(String storeId) {
+        id = storeId;
+        isRestarted = false;
         done.clear();
     }
 
@@ -49,9 +57,15 @@ final class StoreUpload {
         return Map.copyOf(done);
     }
 
-    /** Has all parts sent again: the store has lost one. */
-    synchronized void restart() {
-        done.clear();
+    /**
+     * Has all parts sent again, once for each upload: the store may have lost one. A second time it
+     * is the parts that the store does not want.
+     */
+    synchronized void tryRestart() {
+        if (!isRestarted) {
+            isRestarted = true;
+            done.clear();
+        }
     }
 
     /** Has the next try begin another upload: the store does not know this one any more. */

@@ -157,7 +157,9 @@ record UploadRequests(WriteBack writeBack, Backend store, WriteBackBackend.Write
     private CompletionStage<BackendResponse> abort(OpenUpload upload) {
         return writeBack.uploads()
                 .abort(upload)
-                .thenApply(_ -> new BackendResponse(204, Headers.NONE, FixedBody.EMPTY));
+                .thenApply(_ -> new BackendResponse(204, Headers.NONE, FixedBody.EMPTY))
+                .exceptionallyCompose(
+                        failure -> CompletableFuture.failedStage(DiskBody.refusal(failure)));
     }
 
     private static BackendResponse list(OpenUpload upload, Query query) {

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -29,8 +30,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -103,12 +102,16 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
         LogContents found = LogContents.of(log);
         this.recovered = found.writes(writes);
         recovered.forEach(this::note);
+        recovered.forEach(this::completed);
         found.uploads().forEach(uploads::recover);
         found.removeTheRest();
     }
 
     private void note(PendingWrite write) {
         newest.put(write.name().identity(), write);
+    }
+
+    private void completed(PendingWrite write) {
         if (write.write().isMultipart()) {
             uploads.completed(write.write());
         }
@@ -127,10 +130,11 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
 
     /** Returns the names of the stores that writes in the log, or on their way there, are for. */
     public Set<String> stores() {
-        Stream<PendingName> names = Stream.concat(pending().stream().map(PendingWrite::name),
-                uploads.all().stream().map(upload -> upload.head().name()));
-        return Stream.concat(arrivals.stores().stream(), names.map(PendingName::backend))
-                .collect(Collectors.toUnmodifiableSet());
+        // In the order in which an upload goes on, so that none is missed between two looks.
+        Set<String> names = new HashSet<>(arrivals.stores());
+        uploads.all().forEach(upload -> names.add(upload.head().name().backend()));
+        pending().forEach(write -> names.add(write.name().backend()));
+        return Set.copyOf(names);
     }
 
     /**
@@ -302,6 +306,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
     private void enqueue(PendingWrite write) {
         note(write);
         queue(write.name().inBucket()).add(write);
+        completed(write);
     }
 
     private BucketQueue queue(PendingName.Bucket bucket) {

@@ -220,6 +220,45 @@ class MultipartWriteBackIT {
         requireEmpty();
     }
 
+    /** A client that names no algorithm at the beginning repeats what parts' answers named. */
+    @Test
+    void checksumsThatOnlyPartsHaveAreTaken() {
+        String id = begin("/ckpt/a");
+        byte[] bytes = PARTS.getLast();
+        String sum = BodyReader.sum("x-amz-checksum-crc32", bytes);
+        String etag = etag(
+                trainer.put(part("/ckpt/a", id, 1), bytes, "x-amz-checksum-crc32", sum));
+        HttpResponse<byte[]> completed = complete("/ckpt/a", id, "<Part><PartNumber>1</PartNumber>"
+                + "<ETag>" + etag + "</ETag><ChecksumCRC32>" + sum + "</ChecksumCRC32></Part>");
+        assertThat(completed.statusCode()).as(text(completed)).isEqualTo(200);
+        assertThat(level(completed)).isEqualTo("disk");
+        awaitWritten();
+        assertThat(store.object("/ckpt/a")).isEqualTo(bytes);
+    }
+
+    /** A proxy's answer, or one that was cut. */
+    @Test
+    void anAnswerThatNamesNoObjectIsNoCompletion() {
+        AtomicInteger completions = new AtomicInteger();
+        store.fault((exchange, _) -> {
+            boolean completes = exchange.getRequestMethod().equals("POST")
+                    && exchange.getRequestURI().getQuery().startsWith("uploadId=");
+            if (completes) {
+                completions.incrementAndGet();
+                FakeStore.answerQuietly(exchange, 200);
+            }
+            return completes;
+        });
+        assertThat(level(upload("/ckpt/a"))).isEqualTo("disk");
+        TestGateway.await(() -> completions.get() > 0);
+        for (int i = 0; i < 50; i++) {
+            assertThat(trainer.head("/ckpt/a").headers().firstValue("x-amz-meta-step"))
+                    .hasValue("7");
+        }
+        assertThat(gateway.metric("railhead_write_back_pending")).isEqualTo(1);
+        assertThat(store.object("/ckpt/a")).isNull();
+    }
+
     @Test
     void aRestartKeepsTheAnsweredPartsOfAnOpenUpload() {
         String id = begin("/ckpt/a");

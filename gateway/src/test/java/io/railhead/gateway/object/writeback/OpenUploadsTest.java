@@ -68,6 +68,21 @@ class OpenUploadsTest {
                 .isInstanceOf(S3Refusal.class);
     }
 
+    /** Nobody could send a part while no gateway ran. */
+    @Test
+    void theDayBeginsAnewWithAStart() throws Exception {
+        OpenUpload upload = begin();
+        LogOfTest.await(part(upload, 1, 10_000));
+        now = now.plus(OpenUploads.LONGEST_PAUSE).plusMillis(1);
+        OpenUploads taken = restarted().uploads();
+        taken.endAbandoned();
+        assertThat(taken.stats().open()).isEqualTo(1);
+        now = now.plus(OpenUploads.LONGEST_PAUSE).plusMillis(1);
+        taken.endAbandoned();
+        LogOfTest.await(file.log.commit(List.of(), List.of()));
+        assertThat(taken.stats().abandoned()).isEqualTo(1);
+    }
+
     @Test
     void aPrincipalHasSoManyOpenUploadsAndNoMore() throws Exception {
         OpenUpload one = begin();

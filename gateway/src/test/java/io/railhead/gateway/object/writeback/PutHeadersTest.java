@@ -31,6 +31,13 @@ class PutHeadersTest {
         assertThat(PutHeaders.tryKeep(Headers.NONE, Set.of("x-amz-checksum-xxhash64"))).isNull();
     }
 
+    @ParameterizedTest
+    @CsvSource({"CRC32,true", "SHA256,true", "crc32,false", "Sha256,false", "CRC64NVME,false"})
+    void algorithmsOfUploadsAreKeptAsStoresSpellThem(String algorithm, boolean isKept) {
+        Headers headers = Headers.builder().add("x-amz-checksum-algorithm", algorithm).build();
+        assertThat(PutHeaders.tryKeepUpload(headers) != null).isEqualTo(isKept);
+    }
+
     @Test
     void metadataIsCountedInBytes() {
         assertThat(isKept("x-amz-meta-a", "a".repeat(2036))).isTrue();
