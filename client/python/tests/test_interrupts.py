@@ -15,6 +15,7 @@ from conftest import Rack, content
 
 import railhead
 from railhead import _drive, _session, _whole
+from railhead._owners import _Work
 from railhead._transfer import Transfer
 from railhead._whole import Whole
 
@@ -102,3 +103,26 @@ def test_anywhere(running: Rack, kind: str, count: int) -> None:
             assert others_can_read(client), interrupt.came_at
             assert is_free(client), interrupt.came_at
         assert number > 20
+
+
+def test_work_of_owners_threads_goes_on_after_an_interrupt_anywhere() -> None:
+    functions = [_Work.ask, _Work.aside, _Work._begin]
+    calls: list[Callable[[_Work], object]] = [_Work.ask, lambda work: work.aside(lambda: None, wait=True)]
+    for call in calls:
+        for number in itertools.count():
+            did = threading.Semaphore(0)
+            work = _Work(did.release)
+            interrupt = Interrupt(number, functions)
+            try:
+                interrupt.within(lambda: call(work))  # noqa: B023
+            except KeyboardInterrupt:
+                assert interrupt.came_at
+            if not interrupt.came_at:
+                break
+            while did.acquire(timeout=0.1):
+                pass
+            work.ask()
+            assert did.acquire(timeout=PATIENCE), interrupt.came_at
+            work.aside(did.release, wait=True)
+            assert did.acquire(blocking=False), interrupt.came_at
+        assert number > 2
