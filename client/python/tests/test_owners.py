@@ -358,6 +358,22 @@ def test_what_an_owner_does_not_do_is_home_s(outcome: Outcome, is_pinned: bool, 
         assert ("data" in client._paths.owners._own) == (outcome.code == "own")
 
 
+def test_window_that_an_owner_holds_leaves_the_ring_whole() -> None:
+    with railhead.Client(URLS["g0"], credentials=KEYS, fabric="loopback", ring=16 << 20) as client:
+        transfer = Transfer(client._paths, Box())
+        ring = client._paths.ring(None)
+        for _ in range(3):
+            piece, = Get("s3://data/object", _memory.view(bytearray(8), writable=True)).first(1)
+            piece.slot = ring.acquire(16 << 20, Box())
+            assert piece.slot is not None
+            session: Any = SimpleNamespace(is_owner=True, via="loopback")
+            transfer._native[piece] = session
+            transfer._came(piece, GONE._replace(held=True))
+            assert piece.slot is None
+            assert list(transfer._ready) == [piece]
+            transfer._ready.clear()
+
+
 def test_thread_in_several_sessions_is_waken_by_who_hands_out_to_it() -> None:
     """Another leads in both, so no descriptor tells."""
     box, looked = ThreadBox(), threading.Event()

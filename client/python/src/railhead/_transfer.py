@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from railhead import _cuda, _native, errors
 from railhead._jobs import Job, Piece
-from railhead._memory import Region, View, copy, held
+from railhead._memory import Region, View, copy
 from railhead._paths import Paths
 from railhead._ring import Ring, Slot
 from railhead._session import Batch, Box, Completions, Outcome, Session, Stale, of_result
@@ -261,14 +261,16 @@ class Transfer:
             return None
         ring = yield from self._ring(piece.view)
         piece.copied = True
+        if piece.slot is None:
+            piece.slot = self._slot(ring, piece.view.nbytes)
+        if piece.slot is None:
+            return None
         if session is not None:
-            refused = yield from self._register(ring.region, session)
+            refused = yield from self._register(piece.slot.region, session)
             if refused and not self._paths.falls_back(refused):
                 raise errors.Unavailable(refused, url=piece.job.url)
             piece.by_http = bool(refused)
-        if piece.slot is None:
-            piece.slot = self._slot(ring, piece.view.nbytes)
-        return ring.region
+        return piece.slot.region
 
     def _register(self, region: Region, session: Session) -> Steps[str]:
         """Why the region cannot be known to the session; _Lost where there is no session any more."""
@@ -363,7 +365,7 @@ class Transfer:
             # In place of an error before it, after which the memory might be used again.
             self._memory_held = piece.job.error = errors.MemoryHeld("the gateway may still touch the buffer", url=piece.job.url)
         else:
-            held.append(piece.slot)
+            self._paths.lose(piece.slot)
             piece.slot = None
 
     def _is_to_be_repeated(self, piece: Piece, outcome: Outcome, by_http: bool, session: Session | None) -> bool:
