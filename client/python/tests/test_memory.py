@@ -3,7 +3,11 @@
 import array
 import ctypes
 import mmap
+import os
 import random
+import signal
+import sys
+import threading
 from itertools import pairwise
 from typing import Any
 
@@ -174,6 +178,30 @@ def test_who_gave_up_gets_no_slot() -> None:
     ring.release(slot)
     assert not box.arrived
     assert ring._free == [(0, 1 << 20)]
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="Python warns of fork where there are threads")
+def test_child_of_fork_gives_memory_back_though_a_thread_was_at_a_descriptor() -> None:
+    _, region = _memory.allocate(4096, shared=True)
+    is_held, is_over = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with Region.descriptors:
+            is_held.set()
+            is_over.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    is_held.wait()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(10)
+        region.release()
+        os._exit(0)
+    is_over.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    region.release()
 
 
 def test_memory_with_a_slot_that_is_lost_is_replaced() -> None:
