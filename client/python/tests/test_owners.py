@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import errno
 import gc
 import os
 import signal
@@ -396,6 +397,27 @@ def test_thread_in_several_sessions_is_waken_by_who_hands_out_to_it() -> None:
         os.close(write)
 
 
+def test_thread_in_several_sessions_looks_where_there_is_no_descriptor_for_a_bell(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> int:
+        raise OSError(errno.EMFILE, "too many open files")
+
+    monkeypatch.setattr(os, "eventfd", refuse)
+    box, looks = ThreadBox(), []
+    reads = [os.pipe() for _ in range(2)]
+
+    def glance(_: object) -> None:
+        looks.append(0)
+        if len(looks) == 5:
+            box.put("piece", None)
+
+    sessions: list[Any] = [SimpleNamespace(event_fd=read, glance=glance) for read, _ in reads]
+    box.wait_in(sessions)
+    assert box.arrived[0] == ("piece", None)
+    for read, write in reads:
+        os.close(read)
+        os.close(write)
+
+
 class FakeSession:
     """With an owner. `opening`: what happens when one is opened."""
 
@@ -543,6 +565,36 @@ def test_owner_that_cannot_be_reached_is_tried_later_and_home_is_asked_soon(dire
         assert owners.session("data", KEY_OF_G1, 0, region_of()) is None
     assert len(tries) == 2, "one of each owner"
     until(lambda: owners.are_known and directory.asked == 2)
+
+
+@pytest.mark.parametrize("error", [MemoryError(), OSError(errno.EMFILE, "too many open files")])
+def test_owner_that_this_process_has_no_room_for_is_tried_later(directory: Directory, error: Exception) -> None:
+    tries: list[float] = []
+
+    def refuse(*_: object) -> Any:
+        tries.append(0)
+        raise error
+
+    region = region_of()
+    if isinstance(error, OSError):
+        region.twin = refuse  # type: ignore[method-assign]
+    else:
+        FakeSession.opening = staticmethod(refuse)
+    owners = owners_of()
+    until(lambda: owners.are_known)
+    member = owners._members[URLS["g1"]]
+    until(lambda: owners.session("data", KEY_OF_G1, 0, region) or member._failures)
+    until(lambda: not any(member.work.busy.locked() for member in owners._all()))
+    before = len(tries)
+    for _ in range(100):
+        assert owners.session("data", KEY_OF_G1, 0, region) is None
+    until(lambda: not member.work.busy.locked())
+    assert (len(tries), member._failures) == (before, 1)
+    if isinstance(error, OSError):
+        del region.twin
+    FakeSession.opening = staticmethod(lambda: None)
+    member._retry_at = 0.0
+    until(lambda: owners.session("data", KEY_OF_G1, 0, region))
 
 
 def test_session_with_a_member_that_is_gone_closes_with_its_last_call(directory: Directory) -> None:

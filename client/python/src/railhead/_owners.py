@@ -134,9 +134,9 @@ class _Member:
         session = self.session
         if self.is_over or self.is_due:
             return session is not None
-        if session is None or not session.is_open():
+        if session is None or not session.is_open() or not self.wanted <= session.handles.keys():
             return time.monotonic() >= self._retry_at
-        return not self.wanted <= session.handles.keys() or any(region.is_released for region in list(session.handles))
+        return any(region.is_released for region in list(session.handles))
 
     def settle(self, fabric: int) -> bool:
         """Opens a session, and lets it know of the memory that is wanted alone; False where the gateway cannot be reached."""
@@ -146,13 +146,13 @@ class _Member:
             return True
         try:
             session = self._standing(fabric)
-        except (errors.RailheadError, OSError, ValueError):
+            for region in self.wanted.copy().difference(session.handles):
+                self._register(region, session)
+        except (errors.RailheadError, OSError, ValueError, MemoryError):
             self._retry_at = time.monotonic() + _PAUSE_SECONDS * (1 << min(self._failures, _MOST_DOUBLINGS))
             self._failures += 1
             return False
-        self._failures = 0
-        for region in self.wanted.copy().difference(session.handles):
-            self._register(region, session)
+        self._failures, self._retry_at = 0, 0.0
         self.give_back(session)  # what was released while it was registered, too
         return True
 
@@ -176,7 +176,7 @@ class _Member:
                 session.release(buffer)
 
     def _register(self, region: Region, session: Session) -> None:
-        """What it does not take goes home."""
+        """What it does not take goes home. OSError where there are no more descriptors."""
         twin = region.twin()
         if twin is None:
             self.wanted.discard(region)
