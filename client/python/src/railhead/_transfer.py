@@ -209,9 +209,9 @@ class Transfer:
 
     def _submit(self, session: Session, batch: list[_Submission], releases: int) -> None:
         pieces = [piece for piece, _, _, _ in batch]
-        self._native.update(dict.fromkeys(pieces, session))
         submitted = None
         try:
+            self._native.update(dict.fromkeys(pieces, session))
             submitted = _Pieces(self._box, session, batch, releases)
             session.submit(submitted, 0, len(batch))
         except errors.ConnectionLost as error:
@@ -316,21 +316,22 @@ class Transfer:
         if not (self._native or self._http or self._asked):
             return
         yield self._where()
-        # One by one: after an error the others are still in the box, for who drains it.
+        # One by one, each in the box until it is dealt with: after an error, or an interrupt, who drains it finds it there.
         arrived = self._box.arrived
         while arrived:
-            what, outcome = arrived.popleft()
+            what, outcome = arrived[0]
             if isinstance(what, Slot):
-                self._asked = False
-                self._slots.append(what)
+                self._take_in(what)
             elif what in self._native or what in self._http:
                 try:
                     self._came(what, outcome)
                 except BaseException:
-                    self._release(what)
+                    if what not in self._native and what not in self._http:
+                        self._release(what)
                     raise
                 if what.job.error:
                     self._check(what)
+            arrived.popleft()
         if self._copying:
             self._reap()
 
@@ -340,11 +341,11 @@ class Transfer:
         return sessions if len(sessions) > 1 else sessions[0] if sessions else None
 
     def _came(self, piece: Piece, outcome: Outcome) -> None:
+        if outcome.held:
+            self._hold(piece)
         by_http = piece in self._http
         self._http.discard(piece)
         session = self._native.pop(piece, self._session)
-        if outcome.held:
-            self._hold(piece)
         if outcome.result == _native.OK:
             piece.via = outcome.via or "http" if by_http or session is None else session.via
             self._paths.count(piece.via, outcome.moved)
@@ -447,23 +448,30 @@ class Transfer:
 
     def _take_back(self) -> None:
         while self._box.arrived:
-            what, outcome = self._box.arrived.popleft()
+            what, outcome = self._box.arrived[0]
             if isinstance(what, Slot):
-                self._asked = False
-                self._slots.append(what)
+                self._take_in(what)
             elif what in self._native or what in self._http:
-                self._native.pop(what, None)
-                self._http.discard(what)
                 if outcome.held:
                     self._hold(what)
                 self._release(what)
+                self._native.pop(what, None)
+                self._http.discard(what)
+            self._box.arrived.popleft()
         self._reap()
+
+    def _take_in(self, slot: Slot) -> None:
+        """One that came to the box, once, where an interrupt left it there."""
+        if slot not in self._slots:
+            self._slots.append(slot)
+        self._asked = False
 
     def _let_go(self) -> None:
         for piece in self._ready:
             self._release(piece)
         if self._asked:
-            self._slots += self._paths.withdraw(self._box)
+            for slot in self._paths.withdraw(self._box):
+                self._take_in(slot)
         for slot in self._slots:
             self._paths.free(slot)
 
