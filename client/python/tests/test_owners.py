@@ -597,6 +597,28 @@ def test_owner_that_this_process_has_no_room_for_is_tried_later(directory: Direc
     until(lambda: owners.session("data", KEY_OF_G1, 0, region))
 
 
+def test_owner_whose_session_ends_with_memory_it_is_told_of_is_tried_later(directory: Directory) -> None:
+    owners, region = owners_of(), region_of()
+    until(lambda: owners.session("data", KEY_OF_G1, 0))
+    session: Any = owners.session("data", KEY_OF_G1, 0)
+
+    def end() -> None:
+        session.is_closed = True
+        raise railhead.ConnectionLost("it went")
+
+    session.registering = end
+    assert owners.session("data", KEY_OF_G1, 0, region) is None
+    member = owners._members[URLS["g1"]]
+    until(lambda: member._failures == 1 and not member.work.busy.locked())
+    made = len(FakeSession.made)
+    for _ in range(100):
+        assert owners.session("data", KEY_OF_G1, 0, region) is None
+    assert len(FakeSession.made) == made
+    member._retry_at = 0.0
+    until(lambda: owners.session("data", KEY_OF_G1, 0, region))
+    assert member._failures == 0
+
+
 def test_session_with_a_member_that_is_gone_closes_with_its_last_call(directory: Directory) -> None:
     owners = owners_of()
     until(lambda: len(owners.sessions()) == 2)

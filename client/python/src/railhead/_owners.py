@@ -148,13 +148,17 @@ class _Member:
             session = self._standing(fabric)
             for region in self.wanted.copy().difference(session.handles):
                 self._register(region, session)
+            is_done = session.is_open()  # memory that it is told of may end it
         except (errors.RailheadError, OSError, ValueError, MemoryError):
+            is_done = False
+        if is_done:
+            self._failures, self._retry_at = 0, 0.0
+        else:
             self._retry_at = time.monotonic() + _PAUSE_SECONDS * (1 << min(self._failures, _MOST_DOUBLINGS))
             self._failures += 1
-            return False
-        self._failures, self._retry_at = 0, 0.0
-        self.give_back(session)  # what was released while it was registered, too
-        return True
+        if self.session is not None:
+            self.give_back(self.session)  # what was released while it was registered, too
+        return is_done
 
     def _standing(self, fabric: int) -> Session:
         """
