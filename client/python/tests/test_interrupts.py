@@ -11,10 +11,13 @@ from types import CodeType, FrameType
 from typing import Any
 
 import pytest
-from conftest import Rack, content
+from conftest import KEYS, Rack, content
 
 import railhead
-from railhead import _drive, _session, _whole
+from railhead import _drive, _memory, _native, _session, _whole
+from railhead._jobs import Get
+from railhead._owners import _Work
+from railhead._session import Box, Outcome, ThreadBox
 from railhead._transfer import Transfer
 from railhead._whole import Whole
 
@@ -102,3 +105,93 @@ def test_anywhere(running: Rack, kind: str, count: int) -> None:
             assert others_can_read(client), interrupt.came_at
             assert is_free(client), interrupt.came_at
         assert number > 20
+
+
+class AtOnce:
+    """A session whose requests are done at once, those of the first batch by `first`. Needed where nothing can come, it fails."""
+
+    via = "loopback"
+    is_owner = False
+    releases = 0
+
+    def __init__(self, first: Outcome | None) -> None:
+        self.handles: dict[Any, int] = {}
+        self.box: Box | None = None
+        self._first = first
+
+    def is_open(self) -> bool:
+        return True
+
+    def register(self, memory: object, descriptor: int | None) -> int:
+        return 1
+
+    def reserve(self) -> int:
+        return 1
+
+    def submit(self, batch: Any, first: int, end: int) -> None:
+        batch.ids[:] = range(1, end + 1)
+        for piece, *_ in batch._submissions:
+            done = Outcome(moved=piece.view.nbytes, size=MIB, etag="etag")
+            batch.box.arrived.append((piece, self._first or done))
+        self._first, self.box = None, batch.box
+
+    def cancel(self, box: Box) -> None:
+        pass
+
+    def release(self, buffer: int) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+    def __call__(self) -> None:
+        assert self.box is not None
+        assert self.box.arrived
+
+
+@pytest.mark.parametrize("first", [None, Outcome(_native.ENDED, held=True)])
+def test_anywhere_in_what_has_come(first: Outcome | None) -> None:
+    functions = [Transfer._submit, Transfer._await, Transfer._came, Transfer._hold, Transfer._take_in, Transfer._drain,
+                 Transfer._take_back]
+    for number in itertools.count():
+        with railhead.Client("http://127.0.0.1:1", credentials=KEYS, region="us-east-1", ring=16 * MIB) as client:
+            paths, session, box = client._paths, AtOnce(first), ThreadBox()
+            paths._session = session  # type: ignore[assignment]
+            ring = paths.ring(None)
+            region = ring.region
+            transfer = Transfer(paths, box)
+            job = Get("s3://data/interrupts", _memory.view(bytearray(MIB), writable=True), piece_bytes=MIB // 4)
+            interrupt = Interrupt(number, functions)
+            try:
+                interrupt.within(lambda: _drive.by_thread(transfer.run([job]), box))  # noqa: B023
+            except KeyboardInterrupt:
+                assert interrupt.came_at
+            assert not transfer._native, interrupt.came_at
+            assert ring._is_lost or ring._free == [(0, 16 * MIB)], interrupt.came_at
+            assert (ring._is_lost or ring.region is not region) == (first is not None and session.box is not None)
+        if not interrupt.came_at:
+            break
+    assert number > 20
+
+
+def test_work_of_owners_threads_goes_on_after_an_interrupt_anywhere() -> None:
+    functions = [_Work.ask, _Work.aside, _Work._begin]
+    calls: list[Callable[[_Work], object]] = [_Work.ask, lambda work: work.aside(lambda: None, wait=True)]
+    for call in calls:
+        for number in itertools.count():
+            did = threading.Semaphore(0)
+            work = _Work(did.release)
+            interrupt = Interrupt(number, functions)
+            try:
+                interrupt.within(lambda: call(work))  # noqa: B023
+            except KeyboardInterrupt:
+                assert interrupt.came_at
+            if not interrupt.came_at:
+                break
+            while did.acquire(timeout=0.1):
+                pass
+            work.ask()
+            assert did.acquire(timeout=PATIENCE), interrupt.came_at
+            work.aside(did.release, wait=True)
+            assert did.acquire(blocking=False), interrupt.came_at
+        assert number > 2

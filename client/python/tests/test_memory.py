@@ -3,15 +3,20 @@
 import array
 import ctypes
 import mmap
+import os
 import random
+import signal
+import sys
+import threading
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
+import railhead
 from railhead import _memory
 from railhead._memory import Region, Regions, View
-from railhead._ring import Ring, Slot
+from railhead._ring import _MOST_REGIONS, Ring, Slot
 from railhead._session import Box
 
 np = pytest.importorskip("numpy")
@@ -173,6 +178,52 @@ def test_who_gave_up_gets_no_slot() -> None:
     ring.release(slot)
     assert not box.arrived
     assert ring._free == [(0, 1 << 20)]
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="Python warns of fork where there are threads")
+def test_child_of_fork_gives_memory_back_though_a_thread_was_at_a_descriptor() -> None:
+    _, region = _memory.allocate(4096, shared=True)
+    is_held, is_over = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with Region.descriptors:
+            is_held.set()
+            is_over.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    is_held.wait()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(10)
+        region.release()
+        os._exit(0)
+    is_over.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    region.release()
+
+
+def test_memory_with_a_slot_that_is_lost_is_replaced() -> None:
+    ring = Ring(1 << 20, shared=False)
+    box = Box()
+    lost, other = (acquired(ring, 512 << 10, Box()) for _ in range(2))
+    assert ring.acquire(1 << 20, box) is None
+    ring.lose(lost)
+    [(told, _)] = box.take()
+    assert told.memory.nbytes == 0, "who waits asks again"
+    ring.release(told)
+    whole = acquired(ring, 1 << 20, box)
+    assert whole.region is not lost.region
+    ring.release(other)
+    ring.lose(other)
+    assert ring.acquire(1, box) is None, "what it was cut from is not given again"
+    ring.release(whole)
+    for _ in range(len(ring.regions), _MOST_REGIONS + 1):
+        ring.lose(acquired(ring, 1, box))
+    with pytest.raises(railhead.MemoryHeld):
+        ring.acquire(1, box)
+    assert len(ring.regions) == _MOST_REGIONS
 
 
 def test_slot_larger_than_the_ring() -> None:

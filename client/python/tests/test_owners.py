@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import errno
 import gc
 import os
 import signal
@@ -358,6 +359,22 @@ def test_what_an_owner_does_not_do_is_home_s(outcome: Outcome, is_pinned: bool, 
         assert ("data" in client._paths.owners._own) == (outcome.code == "own")
 
 
+def test_window_that_an_owner_holds_leaves_the_ring_whole() -> None:
+    with railhead.Client(URLS["g0"], credentials=KEYS, fabric="loopback", ring=16 << 20) as client:
+        transfer = Transfer(client._paths, Box())
+        ring = client._paths.ring(None)
+        for _ in range(3):
+            piece, = Get("s3://data/object", _memory.view(bytearray(8), writable=True)).first(1)
+            piece.slot = ring.acquire(16 << 20, Box())
+            assert piece.slot is not None
+            session: Any = SimpleNamespace(is_owner=True, via="loopback")
+            transfer._native[piece] = session
+            transfer._came(piece, GONE._replace(held=True))
+            assert piece.slot is None
+            assert list(transfer._ready) == [piece]
+            transfer._ready.clear()
+
+
 def test_thread_in_several_sessions_is_waken_by_who_hands_out_to_it() -> None:
     """Another leads in both, so no descriptor tells."""
     box, looked = ThreadBox(), threading.Event()
@@ -375,6 +392,27 @@ def test_thread_in_several_sessions_is_waken_by_who_hands_out_to_it() -> None:
         assert box.arrived[0] == ("piece", None)
     thread.join()
     assert not box.polls
+    for read, write in reads:
+        os.close(read)
+        os.close(write)
+
+
+def test_thread_in_several_sessions_looks_where_there_is_no_descriptor_for_a_bell(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> int:
+        raise OSError(errno.EMFILE, "too many open files")
+
+    monkeypatch.setattr(os, "eventfd", refuse)
+    box, looks = ThreadBox(), []
+    reads = [os.pipe() for _ in range(2)]
+
+    def glance(_: object) -> None:
+        looks.append(0)
+        if len(looks) == 5:
+            box.put("piece", None)
+
+    sessions: list[Any] = [SimpleNamespace(event_fd=read, glance=glance) for read, _ in reads]
+    box.wait_in(sessions)
+    assert box.arrived[0] == ("piece", None)
     for read, write in reads:
         os.close(read)
         os.close(write)
@@ -527,6 +565,58 @@ def test_owner_that_cannot_be_reached_is_tried_later_and_home_is_asked_soon(dire
         assert owners.session("data", KEY_OF_G1, 0, region_of()) is None
     assert len(tries) == 2, "one of each owner"
     until(lambda: owners.are_known and directory.asked == 2)
+
+
+@pytest.mark.parametrize("error", [MemoryError(), OSError(errno.EMFILE, "too many open files")])
+def test_owner_that_this_process_has_no_room_for_is_tried_later(directory: Directory, error: Exception) -> None:
+    tries: list[float] = []
+
+    def refuse(*_: object) -> Any:
+        tries.append(0)
+        raise error
+
+    region = region_of()
+    if isinstance(error, OSError):
+        region.twin = refuse  # type: ignore[method-assign]
+    else:
+        FakeSession.opening = staticmethod(refuse)
+    owners = owners_of()
+    until(lambda: owners.are_known)
+    member = owners._members[URLS["g1"]]
+    until(lambda: owners.session("data", KEY_OF_G1, 0, region) or member._failures)
+    until(lambda: not any(member.work.busy.locked() for member in owners._all()))
+    before = len(tries)
+    for _ in range(100):
+        assert owners.session("data", KEY_OF_G1, 0, region) is None
+    until(lambda: not member.work.busy.locked())
+    assert (len(tries), member._failures) == (before, 1)
+    if isinstance(error, OSError):
+        del region.twin
+    FakeSession.opening = staticmethod(lambda: None)
+    member._retry_at = 0.0
+    until(lambda: owners.session("data", KEY_OF_G1, 0, region))
+
+
+def test_owner_whose_session_ends_with_memory_it_is_told_of_is_tried_later(directory: Directory) -> None:
+    owners, region = owners_of(), region_of()
+    until(lambda: owners.session("data", KEY_OF_G1, 0))
+    session: Any = owners.session("data", KEY_OF_G1, 0)
+
+    def end() -> None:
+        session.is_closed = True
+        raise railhead.ConnectionLost("it went")
+
+    session.registering = end
+    assert owners.session("data", KEY_OF_G1, 0, region) is None
+    member = owners._members[URLS["g1"]]
+    until(lambda: member._failures == 1 and not member.work.busy.locked())
+    made = len(FakeSession.made)
+    for _ in range(100):
+        assert owners.session("data", KEY_OF_G1, 0, region) is None
+    assert len(FakeSession.made) == made
+    member._retry_at = 0.0
+    until(lambda: owners.session("data", KEY_OF_G1, 0, region))
+    assert member._failures == 0
 
 
 def test_session_with_a_member_that_is_gone_closes_with_its_last_call(directory: Directory) -> None:

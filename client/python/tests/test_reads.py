@@ -98,6 +98,25 @@ def test_pieces_end_where_runs_do() -> None:
     assert len(read_of(PART, start=PART // 2)[0].first(_AT_ONCE)) == 1, "as one request where one will do"
 
 
+def test_piece_that_goes_alone_is_not_cut_where_a_run_ends() -> None:
+    """Over HTTP, the next is not asked for before it has come."""
+    job, _ = read_of(3 * PART, start=PART // 2)
+    piece, = job.first(1)
+    assert (piece.first, piece.view.nbytes) == (PART // 2, PART)
+    rest = job.came(piece, Outcome(moved=PART, size=20 * PART, etag='"1"'))
+    assert [(piece.first, piece.view.nbytes) for piece in rest] == [
+        (PART // 2 + PART, PART // 2), (2 * PART, PART), (3 * PART, PART // 2)]
+    assert [piece.view.nbytes for piece in read_of(PART - 1, start=PART // 2)[0].first(1)] == [PART - 1]
+
+
+@pytest.mark.parametrize("start", [0, 1, PART - 1])
+def test_as_much_as_there_is_one_piece_first(start: int) -> None:
+    store = Store(random.Random(start).randbytes(5 * PART + 3))
+    job, buffer = read_of(6 * PART, start)
+    play(job, store, random.Random(start), at_once=1)
+    assert bytes(buffer[:job.moved]) == store.data[start:]
+
+
 def test_one_version_whatever_happens() -> None:
     seed = random.randrange(1 << 32)
     print("seed", seed)

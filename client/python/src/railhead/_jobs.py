@@ -139,21 +139,27 @@ class Get(Job):
         self._total = self._total_of(version) if version is not None else -1
 
     def first(self, at_once: int) -> list[Piece]:
+        """One piece alone is as long as it can be."""
         step = self._piece_bytes
-        return self._ask(self._total if self._is_given else min(self.view.nbytes, at_once * step - self.start % step))
+        first = step if at_once == 1 else step - self.start % step
+        return self._ask(self._total if self._is_given else min(self.view.nbytes, first + (at_once - 1) * step), first)
 
     def _total_of(self, version: Outcome) -> int:
         return max(0, min(self.view.nbytes, version.size - self.start))
 
-    def _ask(self, end: int) -> list[Piece]:
-        """Pieces end at multiples of their length in the object, so that each lies in one run, which has one owner."""
+    def _ask(self, end: int, first: int = 0) -> list[Piece]:
+        """
+        Pieces end at multiples of their length in the object, so that each lies in one run, which has one owner. The first is of
+        `first` bytes, where that is not 0.
+        """
         step, start = self._piece_bytes, self.start
         if self._asked == 0 and end == self.view.nbytes <= step:  # as most are
             self._asked, self._left = end, self._left + 1
             return [self._piece(self.view, start)]
         pieces, at = [], self._asked
         while at < end:
-            nbytes = min(step - (start + at) % step, end - at)
+            nbytes = min(first or step - (start + at) % step, end - at)
+            first = 0
             pieces.append(self._piece(self.view.part(at, nbytes), start + at))
             at += nbytes
         self._asked = max(self._asked, end)

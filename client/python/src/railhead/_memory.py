@@ -145,6 +145,7 @@ class Region:
     Not thread-safe: the client's lock is held around every call that changes it. Owners' threads register a `twin`.
     """
 
+    descriptors = threading.RLock()  # the collector of garbage may come to it in the midst of a thread's use
     is_released = False
 
     def __init__(self, memory: View, descriptor: int | None = None) -> None:
@@ -173,7 +174,7 @@ class Region:
     def twin(self) -> Region | None:
         """The same memory by a descriptor of its own, which goes when it is released; None where this one is."""
         made = copy_of(self)
-        with _descriptors:
+        with Region.descriptors:
             if self.is_released:
                 return None
             made._descriptor = None if self._descriptor is None else os.dup(self._descriptor)
@@ -181,7 +182,7 @@ class Region:
 
     def release(self, *sessions: Any) -> None:
         """Returns when the gateways of these sessions touch it no more."""
-        with _descriptors:
+        with Region.descriptors:
             self.is_released = True
             descriptor, self._descriptor = self._descriptor, None
         for session in sessions:
@@ -191,7 +192,9 @@ class Region:
             os.close(descriptor)
 
 
-_descriptors = threading.RLock()  # the collector of garbage may come to it in the midst of a thread's use
+def begin_again() -> None:
+    """In a child of fork, where no thread is that held the lock."""
+    Region.descriptors = threading.RLock()
 
 
 class Regions:

@@ -13,6 +13,7 @@ import socket
 import threading
 import time
 import weakref
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -38,45 +39,72 @@ _MOST_DOUBLINGS = 4
 
 
 class _Work:
-    """What one thread does at a time, and again where somebody asked meanwhile. Who asks does not wait."""
+    """
+    What one thread does at a time, and again where somebody asked meanwhile. Who asks does not wait. Its own threads alone take
+    `busy`: an interrupt, which comes to the main thread, would leave it locked.
+    """
 
     def __init__(self, work: Callable[[], object]) -> None:
         self._work = work
         self._is_asked = False
-        self.busy = threading.Lock()  # held by who is at it
+        self._aside: deque[tuple[Callable[[], object], threading.Lock]] = deque()  # each with what is released afterwards
+        self._coming = threading.Lock()  # held until the last thread that was started looks what there is to do
+        self.busy = threading.Lock()     # held by who is at it
 
     def ask(self) -> None:
         """For it to be done on a thread of its own."""
         self._is_asked = True
-        if not self.busy.acquire(blocking=False):
-            return
-        try:
-            _thread.start_new_thread(self._run, ())  # at once or not at all, whenever an interrupt comes
-        except RuntimeError:  # there are no more threads
-            self.busy.release()
-
-    def _run(self) -> None:
-        try:
-            while self._is_asked:
-                self._is_asked = False
-                self._work()
-        finally:
-            self.busy.release()
-        self.go_on()
-
-    def go_on(self) -> None:
-        """By who held `busy`: others may have asked."""
-        if self._is_asked:
-            self.ask()
+        self._begin()
 
     def aside(self, work: Callable[[], object], *, wait: bool) -> None:
-        """Something else, by the caller. It is left out where who is at it does not come to an end, or without waiting at all."""
-        if self.busy.acquire(timeout=_LONGEST_SECONDS if wait else 0):
+        """Something else, by that thread. `wait`: returns when it is done, or who is at it does not come to an end."""
+        done = threading.Lock()
+        done.acquire()
+        self._aside.append((work, done))
+        has_thread = self._begin()
+        if wait and has_thread:
+            done.acquire(timeout=_LONGEST_SECONDS)
+        elif wait:
+            self._run()
+
+    def _begin(self) -> bool:
+        """False where there are no more threads, as when the program ends."""
+        if self.busy.locked() or self._coming.locked():
+            return True
+        coming = threading.Lock()
+        coming.acquire()
+        try:
+            _thread.start_new_thread(self._come, (coming,))  # at once or not at all, whenever an interrupt comes
+        except RuntimeError:
+            return False
+        self._coming = coming
+        return True
+
+    def _come(self, coming: threading.Lock) -> None:
+        coming.release()
+        self._run()
+
+    def _run(self) -> None:
+        if not self.busy.acquire(blocking=False):
+            return  # who is at it looks again
+        try:
+            while self._is_asked or self._aside:
+                self._do()
+        finally:
+            self.busy.release()
+            if self._is_asked or self._aside:  # since it looked
+                self._begin()
+
+    def _do(self) -> None:
+        while self._aside:
+            work, done = self._aside.popleft()
             try:
                 work()
             finally:
-                self.busy.release()
-            self.go_on()
+                done.release()
+        if self._is_asked:
+            self._is_asked = False
+            self._work()
 
 
 class _Member:
@@ -106,9 +134,9 @@ class _Member:
         session = self.session
         if self.is_over or self.is_due:
             return session is not None
-        if session is None or not session.is_open():
+        if session is None or not session.is_open() or not self.wanted <= session.handles.keys():
             return time.monotonic() >= self._retry_at
-        return not self.wanted <= session.handles.keys() or any(region.is_released for region in list(session.handles))
+        return any(region.is_released for region in list(session.handles))
 
     def settle(self, fabric: int) -> bool:
         """Opens a session, and lets it know of the memory that is wanted alone; False where the gateway cannot be reached."""
@@ -118,15 +146,19 @@ class _Member:
             return True
         try:
             session = self._standing(fabric)
-        except (errors.RailheadError, OSError, ValueError):
+            for region in self.wanted.copy().difference(session.handles):
+                self._register(region, session)
+            is_done = session.is_open()  # memory that it is told of may end it
+        except (errors.RailheadError, OSError, ValueError, MemoryError):
+            is_done = False
+        if is_done:
+            self._failures, self._retry_at = 0, 0.0
+        else:
             self._retry_at = time.monotonic() + _PAUSE_SECONDS * (1 << min(self._failures, _MOST_DOUBLINGS))
             self._failures += 1
-            return False
-        self._failures = 0
-        for region in self.wanted.copy().difference(session.handles):
-            self._register(region, session)
-        self.give_back(session)  # what was released while it was registered, too
-        return True
+        if self.session is not None:
+            self.give_back(self.session)  # what was released while it was registered, too
+        return is_done
 
     def _standing(self, fabric: int) -> Session:
         """
@@ -148,7 +180,7 @@ class _Member:
                 session.release(buffer)
 
     def _register(self, region: Region, session: Session) -> None:
-        """What it does not take goes home."""
+        """What it does not take goes home. OSError where there are no more descriptors."""
         twin = region.twin()
         if twin is None:
             self.wanted.discard(region)
@@ -328,7 +360,8 @@ class Owners:
             self._is_closed = True
             self._placement = None
         for member in self._all():
-            member.work.aside(member.end, wait=wait)
+            if wait or member.sessions:
+                member.work.aside(member.end, wait=wait)
 
 
 def _placement_of(answer: Any) -> tuple[str, int, dict[str, str]]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from railhead import _cuda, _native, errors
 from railhead._http import Opener, PlainS3
 from railhead._jobs import Piece
-from railhead._memory import Region, Regions, View
+from railhead._memory import Region, Regions, View, held
 from railhead._owners import Owners
 from railhead._ring import Ring, Slot
 from railhead._session import Box, Outcome, Session
@@ -300,6 +300,13 @@ class Paths:
         if self._ring is not None:
             self._ring.release(slot)
 
+    def lose(self, slot: Slot) -> None:
+        """A slot that a gateway may still touch. Owners have no need of its region any more."""
+        held.append(slot)
+        if self._ring is not None:
+            self._ring.lose(slot)
+            self.owners.give_back(slot.region, wait=False)
+
     def withdraw(self, box: Box) -> list[Slot]:
         """Slots that came to the box; none comes any more."""
         if self._ring is not None:
@@ -365,9 +372,10 @@ class Paths:
             for region in [*self._regions, *self._gone]:
                 region.release(*self._sessions)
             if self._ring is not None:
-                if self._pinned_by is not None:
-                    self._pinned_by.unpin(self._ring.region.memory)
-                self._ring.region.release(*self._sessions)
+                for region in self._ring.regions:
+                    if self._pinned_by is not None:
+                        self._pinned_by.unpin(region.memory)
+                    region.release(*self._sessions)
             if self._session is not None:
                 self._session.close()
             if self._http is not None:

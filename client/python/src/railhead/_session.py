@@ -22,6 +22,7 @@ _ROOM = 64
 _COMPLETION_BYTES = ctypes.sizeof(_native.Completion)
 _ID_BYTES = ctypes.sizeof(ctypes.c_uint64)
 _WAIT_MILLIS = 200  # how long a signal handler of Python's may have to wait
+_LOOK_MILLIS = 10   # between two looks of who has no bell
 _OWNER_MILLIS = 5000  # for an owner to answer what a session has to ask but for requests
 _AT_BITS = 20       # of a request's number: its place in its batch; the batch's own number, of 44 bits, is before them
 MOST_OF_A_BATCH = 1 << _AT_BITS
@@ -98,7 +99,8 @@ class _Bell:
 
     # At the program's end the module's own names may be gone.
     def __del__(self, close: Callable[[int], None] = os.close) -> None:
-        close(self.descriptor)
+        if "descriptor" in self.__dict__:
+            close(self.descriptor)
 
 
 class ThreadBox(Box):
@@ -130,18 +132,21 @@ class ThreadBox(Box):
 
     def wait_in(self, sessions: Sequence[Session]) -> None:
         """Returns once something has arrived: its owner has a request under way in each of the sessions."""
-        bell = self._bell = self._bell or _Bell()
-        poll = select.poll()
-        for descriptor in (bell.descriptor, *(session.event_fd for session in sessions)):
+        if self._bell is None:
+            with suppress(OSError):  # as many descriptors are open as may be: it looks often
+                self._bell = _Bell()
+        bell, poll = self._bell, select.poll()
+        for descriptor in (*([] if bell is None else [bell.descriptor]), *(session.event_fd for session in sessions)):
             poll.register(descriptor, select.POLLIN)
         self.polls = True
         try:
             while not self.arrived:
-                bell.still()
+                if bell is not None:
+                    bell.still()
                 for session in sessions:
                     session.glance(self)
                 if not self.arrived:
-                    poll.poll(_WAIT_MILLIS)
+                    poll.poll(_WAIT_MILLIS if bell is not None else _LOOK_MILLIS)
         finally:
             self.polls = False
 

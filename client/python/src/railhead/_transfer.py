@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from railhead import _cuda, _native, errors
 from railhead._jobs import Job, Piece
-from railhead._memory import Region, View, copy, held
+from railhead._memory import Region, View, copy
 from railhead._paths import Paths
 from railhead._ring import Ring, Slot
 from railhead._session import Batch, Box, Completions, Outcome, Session, Stale, of_result
@@ -209,9 +209,9 @@ class Transfer:
 
     def _submit(self, session: Session, batch: list[_Submission], releases: int) -> None:
         pieces = [piece for piece, _, _, _ in batch]
-        self._native.update(dict.fromkeys(pieces, session))
         submitted = None
         try:
+            self._native.update(dict.fromkeys(pieces, session))
             submitted = _Pieces(self._box, session, batch, releases)
             session.submit(submitted, 0, len(batch))
         except errors.ConnectionLost as error:
@@ -261,14 +261,16 @@ class Transfer:
             return None
         ring = yield from self._ring(piece.view)
         piece.copied = True
+        if piece.slot is None:
+            piece.slot = self._slot(ring, piece.view.nbytes)
+        if piece.slot is None:
+            return None
         if session is not None:
-            refused = yield from self._register(ring.region, session)
+            refused = yield from self._register(piece.slot.region, session)
             if refused and not self._paths.falls_back(refused):
                 raise errors.Unavailable(refused, url=piece.job.url)
             piece.by_http = bool(refused)
-        if piece.slot is None:
-            piece.slot = self._slot(ring, piece.view.nbytes)
-        return ring.region
+        return piece.slot.region
 
     def _register(self, region: Region, session: Session) -> Steps[str]:
         """Why the region cannot be known to the session; _Lost where there is no session any more."""
@@ -314,21 +316,22 @@ class Transfer:
         if not (self._native or self._http or self._asked):
             return
         yield self._where()
-        # One by one: after an error the others are still in the box, for who drains it.
+        # One by one, each in the box until it is dealt with: after an error, or an interrupt, who drains it finds it there.
         arrived = self._box.arrived
         while arrived:
-            what, outcome = arrived.popleft()
+            what, outcome = arrived[0]
             if isinstance(what, Slot):
-                self._asked = False
-                self._slots.append(what)
+                self._take_in(what)
             elif what in self._native or what in self._http:
                 try:
                     self._came(what, outcome)
                 except BaseException:
-                    self._release(what)
+                    if what not in self._native and what not in self._http:
+                        self._release(what)
                     raise
                 if what.job.error:
                     self._check(what)
+            arrived.popleft()
         if self._copying:
             self._reap()
 
@@ -338,11 +341,11 @@ class Transfer:
         return sessions if len(sessions) > 1 else sessions[0] if sessions else None
 
     def _came(self, piece: Piece, outcome: Outcome) -> None:
+        if outcome.held:
+            self._hold(piece)
         by_http = piece in self._http
         self._http.discard(piece)
         session = self._native.pop(piece, self._session)
-        if outcome.held:
-            self._hold(piece)
         if outcome.result == _native.OK:
             piece.via = outcome.via or "http" if by_http or session is None else session.via
             self._paths.count(piece.via, outcome.moved)
@@ -363,7 +366,7 @@ class Transfer:
             # In place of an error before it, after which the memory might be used again.
             self._memory_held = piece.job.error = errors.MemoryHeld("the gateway may still touch the buffer", url=piece.job.url)
         else:
-            held.append(piece.slot)
+            self._paths.lose(piece.slot)
             piece.slot = None
 
     def _is_to_be_repeated(self, piece: Piece, outcome: Outcome, by_http: bool, session: Session | None) -> bool:
@@ -445,23 +448,30 @@ class Transfer:
 
     def _take_back(self) -> None:
         while self._box.arrived:
-            what, outcome = self._box.arrived.popleft()
+            what, outcome = self._box.arrived[0]
             if isinstance(what, Slot):
-                self._asked = False
-                self._slots.append(what)
+                self._take_in(what)
             elif what in self._native or what in self._http:
-                self._native.pop(what, None)
-                self._http.discard(what)
                 if outcome.held:
                     self._hold(what)
                 self._release(what)
+                self._native.pop(what, None)
+                self._http.discard(what)
+            self._box.arrived.popleft()
         self._reap()
+
+    def _take_in(self, slot: Slot) -> None:
+        """One that came to the box, once, where an interrupt left it there."""
+        if slot not in self._slots:
+            self._slots.append(slot)
+        self._asked = False
 
     def _let_go(self) -> None:
         for piece in self._ready:
             self._release(piece)
         if self._asked:
-            self._slots += self._paths.withdraw(self._box)
+            for slot in self._paths.withdraw(self._box):
+                self._take_in(slot)
         for slot in self._slots:
             self._paths.free(slot)
 

@@ -271,6 +271,7 @@ _clients: weakref.WeakSet[Client] = weakref.WeakSet()
 
 
 def _in_child() -> None:
+    _memory.begin_again()
     for client in list(_clients):
         client._begin_again()
 
