@@ -619,6 +619,20 @@ def test_owner_whose_session_ends_with_memory_it_is_told_of_is_tried_later(direc
     assert member._failures == 0
 
 
+def test_session_that_may_be_closed_meanwhile_is_not_looked_into(directory: Directory) -> None:
+    owners = owners_of()
+    until(lambda: len(owners.sessions()) == 2)
+    until(lambda: not any(member.work.busy.locked() for member in owners._all()))
+    looks: list[int] = []
+    for each in FakeSession.made:
+        each.is_open = lambda: not looks.append(0)  # type: ignore[method-assign, func-returns-value]
+    assert str(owners) == "sessions with 2 of 2 other gateways"
+    owners._look_at = 0.0
+    owners.look_if_due()
+    until(lambda: directory.asked == 2 and not owners._look.busy.locked())
+    assert not looks
+
+
 def test_session_with_a_member_that_is_gone_closes_with_its_last_call(directory: Directory) -> None:
     owners = owners_of()
     until(lambda: len(owners.sessions()) == 2)

@@ -129,12 +129,12 @@ class _Member:
         """The session, and those that were in its place while calls are in them."""
         return [session for ref in self._opened if (session := ref()) is not None]
 
-    def is_to_be_settled(self) -> bool:
-        """Whether something is to be done that can be done now."""
+    def is_to_be_settled(self, *, has_ended: bool) -> bool:
+        """Whether something is to be done that can be done now. `has_ended`: its session, as far as is known."""
         session = self.session
         if self.is_over or self.is_due:
             return session is not None
-        if session is None or not session.is_open() or not self.wanted <= session.handles.keys():
+        if session is None or has_ended or not self.wanted <= session.handles.keys():
             return time.monotonic() >= self._retry_at
         return any(region.is_released for region in list(session.handles))
 
@@ -253,11 +253,12 @@ class Owners:
         if member is None:
             return None
         session = member.session
-        if session is not None and session.is_open() and (region is None or region.is_known(session)):
+        is_open = session is not None and session.is_open()  # nobody frees it while there is a call
+        if is_open and (region is None or region.is_known(session)):
             return session
         if region is not None:
             member.wanted.add(region)
-        self._settle(member)
+        self._settle(member, has_ended=not is_open)
         return None
 
     def is_own(self, bucket: str) -> None:
@@ -274,10 +275,10 @@ class Owners:
                 member.work.aside(partial(member.give_back, session), wait=True)
 
     def __str__(self) -> str:
-        """With how many of the others there is a session; empty where nothing is shared out."""
+        """With how many of the others there is a session, as far as calls know; empty where nothing is shared out."""
         placement = self._placement
         others = {member for member in placement.members if member is not None} if placement is not None else set()
-        standing = [member for member in others if (session := member.session) is not None and session.is_open()]
+        standing = [member for member in others if member.session is not None]
         return f"sessions with {len(standing)} of {len(others)} other gateways" if others else ""
 
     def sessions(self) -> list[Session]:
@@ -290,12 +291,14 @@ class Owners:
 
     # ---- On threads of its own ----
 
-    def _settle(self, member: _Member) -> None:
-        if member.is_to_be_settled() and not self._is_closed:
+    def _settle(self, member: _Member, *, has_ended: bool = False) -> None:
+        """Looks into no session, which the member's own thread may be about to free."""
+        if member.is_to_be_settled(has_ended=has_ended) and not self._is_closed:
             member.work.ask()
 
     def _settle_now(self, member: _Member) -> None:
-        if member.is_to_be_settled() and not self._is_closed and not member.settle(self._fabric):
+        has_ended = member.session is not None and not member.session.is_open()
+        if member.is_to_be_settled(has_ended=has_ended) and not self._is_closed and not member.settle(self._fabric):
             self._look_at = min(self._look_at, time.monotonic() + _DOUBT_SECONDS)
         if self._is_closed:
             member.end()  # who closed may not have waited
