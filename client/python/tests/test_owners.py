@@ -619,6 +619,22 @@ def test_owner_whose_session_ends_with_memory_it_is_told_of_is_tried_later(direc
     assert member._failures == 0
 
 
+def test_session_that_was_replaced_is_told_of_released_memory_and_closed(directory: Directory) -> None:
+    owners, regions = owners_of(), [region_of() for _ in range(2)]
+    for region in regions:
+        until(lambda region=region: owners.session("data", KEY_OF_G1, 0, region))  # type: ignore[misc]
+    replaced: Any = owners.session("data", KEY_OF_G1, 0)
+    replaced.is_closed = True  # as by the gateway; a call has something under way in it
+    until(lambda: owners.session("data", KEY_OF_G1, 0))
+    replaced.is_closed = False
+    for released, region in enumerate(regions, 1):
+        region.release()
+        owners.give_back(region, wait=released == 2)
+        until(lambda released=released: len(replaced.released) == released)  # type: ignore[misc]
+    owners.close(wait=True)
+    assert replaced.is_closed
+
+
 def test_session_that_may_be_closed_meanwhile_is_not_looked_into(directory: Directory) -> None:
     owners = owners_of()
     until(lambda: len(owners.sessions()) == 2)

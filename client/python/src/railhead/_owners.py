@@ -17,7 +17,6 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -134,9 +133,12 @@ class _Member:
         session = self.session
         if self.is_over or self.is_due:
             return session is not None
-        if session is None or has_ended or not self.wanted <= session.handles.keys():
-            return time.monotonic() >= self._retry_at
-        return any(region.is_released for region in list(session.handles))
+        is_lacking = session is None or has_ended or not self.wanted <= session.handles.keys()
+        return is_lacking and time.monotonic() >= self._retry_at
+
+    def has_released(self) -> bool:
+        """Whether one of its sessions knows memory that was released."""
+        return any(region.is_released for session in self.sessions for region in list(session.handles))
 
     def settle(self, fabric: int) -> bool:
         """Opens a session, and lets it know of the memory that is wanted alone; False where the gateway cannot be reached."""
@@ -156,8 +158,6 @@ class _Member:
         else:
             self._retry_at = time.monotonic() + _PAUSE_SECONDS * (1 << min(self._failures, _MOST_DOUBLINGS))
             self._failures += 1
-        if self.session is not None:
-            self.give_back(self.session)  # what was released while it was registered, too
         return is_done
 
     def _standing(self, fabric: int) -> Session:
@@ -173,11 +173,12 @@ class _Member:
             self._opened = *(ref for ref in self._opened if ref() is not None), weakref.ref(session)
         return session
 
-    def give_back(self, session: Session) -> None:
-        """Returns when the gateway has let go of memory that was released."""
-        for region in [region for region in list(session.handles) if region.is_released]:
-            if buffer := session.handles.pop(region):
-                session.release(buffer)
+    def give_back(self) -> None:
+        """Returns when the gateway has let go of memory that was released, in the sessions that were replaced, too."""
+        for session in self.sessions:
+            for region in [region for region in list(session.handles) if region.is_released]:
+                if buffer := session.handles.pop(region):
+                    session.release(buffer)
 
     def _register(self, region: Region, session: Session) -> None:
         """What it does not take goes home. OSError where there are no more descriptors."""
@@ -195,9 +196,10 @@ class _Member:
 
     def end(self) -> None:
         """After the last call."""
-        session, self.session = self.session, None
+        sessions = self.sessions
+        self.session = None
         self.wanted.clear()
-        if session is not None:
+        for session in sessions:
             session.close()
 
 
@@ -271,8 +273,8 @@ class Owners:
             member.wanted.discard(region)
             if not wait:
                 self._settle(member)
-            elif (session := member.session) is not None:
-                member.work.aside(partial(member.give_back, session), wait=True)
+            elif member.sessions:
+                member.work.aside(member.give_back, wait=True)
 
     def __str__(self) -> str:
         """With how many of the others there is a session, as far as calls know; empty where nothing is shared out."""
@@ -293,13 +295,15 @@ class Owners:
 
     def _settle(self, member: _Member, *, has_ended: bool = False) -> None:
         """Looks into no session, which the member's own thread may be about to free."""
-        if member.is_to_be_settled(has_ended=has_ended) and not self._is_closed:
+        is_due = member.has_released() or member.is_to_be_settled(has_ended=has_ended)
+        if is_due and not self._is_closed:
             member.work.ask()
 
     def _settle_now(self, member: _Member) -> None:
         has_ended = member.session is not None and not member.session.is_open()
         if member.is_to_be_settled(has_ended=has_ended) and not self._is_closed and not member.settle(self._fabric):
             self._look_at = min(self._look_at, time.monotonic() + _DOUBT_SECONDS)
+        member.give_back()  # what was released while it was registered, too
         if self._is_closed:
             member.end()  # who closed may not have waited
 
