@@ -452,6 +452,9 @@ class FakeSession:
     def close(self) -> None:
         self.is_closed = True
 
+    def closes_by(self, aside: Any) -> None:
+        pass
+
 
 class Directory:
     """What home answers; `asked`: how often."""

@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -49,6 +50,7 @@ class _Work:
         self._aside: deque[tuple[Callable[[], object], threading.Lock]] = deque()  # each with what is released afterwards
         self._coming = threading.Lock()  # held until the last thread that was started looks what there is to do
         self.busy = threading.Lock()     # held by who is at it
+        self._by = 0                     # the thread that is
 
     def ask(self) -> None:
         """For it to be done on a thread of its own."""
@@ -57,6 +59,9 @@ class _Work:
 
     def aside(self, work: Callable[[], object], *, wait: bool) -> None:
         """Something else, by that thread. `wait`: returns when it is done, or who is at it does not come to an end."""
+        if self._by == threading.get_ident():
+            work()
+            return
         done = threading.Lock()
         done.acquire()
         self._aside.append((work, done))
@@ -87,9 +92,11 @@ class _Work:
         if not self.busy.acquire(blocking=False):
             return  # who is at it looks again
         try:
+            self._by = threading.get_ident()
             while self._is_asked or self._aside:
                 self._do()
         finally:
+            self._by = 0
             self.busy.release()
             if self._is_asked or self._aside:  # since it looked
                 self._begin()
@@ -162,15 +169,17 @@ class _Member:
 
     def _standing(self, fabric: int) -> Session:
         """
-        It ends with its credentials. One that is replaced, or is no owner's any more, closes with the last call that has
-        something under way in it: never while a call may look into it.
+        It ends with its credentials. One that is replaced, or is no owner's any more, closes after the last call that has
+        something under way in it: never while a call may look into it. That is this thread's: it may wait for the gateway.
         """
         session = self.session
         if session is not None and not session.is_open():
             self.session = session = None
         if session is None or (self._settings.are_renewed and session.credentials != self._settings.credentials()):
-            self.session = session = Session(self._settings, fabric, Opener(self._settings), owner=True)
+            session = Session(self._settings, fabric, Opener(self._settings), owner=True)
+            session.closes_by(partial(_close_aside, weakref.ref(self.work)))
             self._opened = *(ref for ref in self._opened if ref() is not None), weakref.ref(session)
+            self.session = session
         return session
 
     def give_back(self) -> None:
@@ -201,6 +210,15 @@ class _Member:
         self.wanted.clear()
         for session in sessions:
             session.close()
+
+
+def _close_aside(work: weakref.ref[_Work], close: Callable[[], object]) -> None:
+    """By who drops a session last, which may be an event loop. Where nobody has the member any more, there."""
+    there = work()
+    if there is None:
+        close()
+    else:
+        there.aside(close, wait=False)
 
 
 @dataclass(frozen=True)
