@@ -452,6 +452,9 @@ class FakeSession:
     def close(self) -> None:
         self.is_closed = True
 
+    def closes_by(self, aside: Any) -> None:
+        pass
+
 
 class Directory:
     """What home answers; `asked`: how often."""
@@ -617,6 +620,36 @@ def test_owner_whose_session_ends_with_memory_it_is_told_of_is_tried_later(direc
     member._retry_at = 0.0
     until(lambda: owners.session("data", KEY_OF_G1, 0, region))
     assert member._failures == 0
+
+
+def test_session_that_was_replaced_is_told_of_released_memory_and_closed(directory: Directory) -> None:
+    owners, regions = owners_of(), [region_of() for _ in range(2)]
+    for region in regions:
+        until(lambda region=region: owners.session("data", KEY_OF_G1, 0, region))  # type: ignore[misc]
+    replaced: Any = owners.session("data", KEY_OF_G1, 0)
+    replaced.is_closed = True  # as by the gateway; a call has something under way in it
+    until(lambda: owners.session("data", KEY_OF_G1, 0))
+    replaced.is_closed = False
+    for released, region in enumerate(regions, 1):
+        region.release()
+        owners.give_back(region, wait=released == 2)
+        until(lambda released=released: len(replaced.released) == released)  # type: ignore[misc]
+    owners.close(wait=True)
+    assert replaced.is_closed
+
+
+def test_session_that_may_be_closed_meanwhile_is_not_looked_into(directory: Directory) -> None:
+    owners = owners_of()
+    until(lambda: len(owners.sessions()) == 2)
+    until(lambda: not any(member.work.busy.locked() for member in owners._all()))
+    looks: list[int] = []
+    for each in FakeSession.made:
+        each.is_open = lambda: not looks.append(0)  # type: ignore[method-assign, func-returns-value]
+    assert str(owners) == "sessions with 2 of 2 other gateways"
+    owners._look_at = 0.0
+    owners.look_if_due()
+    until(lambda: directory.asked == 2 and not owners._look.busy.locked())
+    assert not looks
 
 
 def test_session_with_a_member_that_is_gone_closes_with_its_last_call(directory: Directory) -> None:

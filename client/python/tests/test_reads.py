@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from conftest import KEYS
 
 import railhead
-from railhead import _memory, _transfer
+from railhead import _calls, _memory, _transfer
 from railhead._jobs import Get, Piece
+from railhead._owners import Owners
 from railhead._session import Box, Outcome
 from railhead._transfer import _AT_ONCE
 
@@ -217,3 +218,33 @@ def test_more_bytes_than_there_is_room_for_are_not_copied(monkeypatch: pytest.Mo
             _transfer.Transfer(client._paths, Box())._deliver(piece, Outcome(moved=moved, size=1 << 30, etag='"1"'))
         assert isinstance(job.error, railhead.StoreError) == (moved > 16)
     assert copied == [16]
+
+
+class AtOnce:
+    """A transfer. Home has the object's second version; the owner of its beginning still has the first."""
+
+    data = bytes(random.Random(5).randbytes(1 << 20))
+
+    def __init__(self, *_: object, fail_fast: bool) -> None:
+        self.home, self.owner = Store(b""), Store(self.data[::-1][:-7])
+        self.home.put(self.data)
+
+    def run(self, jobs: list[Get]) -> Iterator[None]:
+        for job in jobs:
+            pieces = list(job.first(_AT_ONCE))
+            while pieces and not job.error:
+                piece = pieces.pop(0)
+                store = self.owner if job.at_owners and not piece.first else self.home
+                answer = store.answer(piece, job.outcome.etag if job.outcome else "")
+                pieces += job.came(piece, answer) if isinstance(answer, Outcome) else job.refused(piece, answer)
+            if job.error:
+                raise job.error
+        yield from ()
+
+
+def test_object_whose_beginning_an_owner_has_of_another_version_is_read_again_at_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_calls, "Transfer", AtOnce)
+    with railhead.Client("http://127.0.0.1:1", credentials=KEYS, region="us-east-1", fabric="loopback") as client:
+        wants = [_calls.Want("s3://a/b"), _calls.Want("s3://a/b", 100, 50)]
+        monkeypatch.setattr(Owners, "are_known", True)
+        assert client._get_ranges(wants) == [AtOnce.data, AtOnce.data[100:150]]

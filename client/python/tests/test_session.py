@@ -7,14 +7,19 @@ import ctypes
 import gc
 import itertools
 import os
+import threading
+import weakref
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 from conftest import KEYS
+from gateways import until
 
 from railhead import _memory, _native
 from railhead._http import Opener
+from railhead._owners import _close_aside, _Work
 from railhead._paths import Paths
 from railhead._session import Batch, Box, LoopBox, Session, Stale
 from railhead._settings import settle
@@ -66,6 +71,29 @@ def test_interrupt_as_it_is_connected_closes_it(library: Library) -> None:
         connect()
     gc.collect()
     assert library.asked.count("railhead_close") == 1
+
+
+def test_session_with_an_owner_is_closed_by_the_member_s_thread_alone(library: Library,
+                                                                        monkeypatch: pytest.MonkeyPatch) -> None:
+    closers: list[int] = []
+    monkeypatch.setattr(library, "railhead_close", lambda _: closers.append(threading.get_ident()))
+    work = _Work(lambda: None)
+    for drop in (lambda _: None, lambda session: session.close()):
+        session = connect()
+        session.closes_by(partial(_close_aside, weakref.ref(work)))
+        drop(session)
+        del session
+    work.aside(lambda: None, wait=True)
+    assert len(closers) == 2
+    assert threading.get_ident() not in closers
+    session = connect()
+    session.closes_by(partial(_close_aside, weakref.ref(work)))
+    work.aside(session.close, wait=True)
+    assert len(closers) == 3, "by that thread itself, at once"
+    session = connect()
+    session.closes_by(partial(_close_aside, weakref.ref(work)))
+    del work, session
+    until(lambda: len(closers) == 4)
 
 
 class Loop:

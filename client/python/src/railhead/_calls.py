@@ -12,7 +12,7 @@ from typing import Any
 
 from railhead import _memory, _unfinished, errors
 from railhead._http import said
-from railhead._jobs import PIECE_BYTES, Get, Head, Parts, Put, Read, span
+from railhead._jobs import PIECE_BYTES, Get, Head, Parts, Piece, Put, Read, span
 from railhead._memory import View
 from railhead._options import NEWEST, PART_BYTES, PutOptions, ReadOptions, part_bytes
 from railhead._paths import Paths
@@ -99,21 +99,49 @@ class Want:
 
 def get_all(paths: Paths, box: Box, wants: Iterable[Want], progress: Progress = None,
             return_exceptions: bool = False) -> Steps[list[Any]]:
-    """One request for each that is small: how long an object is, is known with its first bytes."""
+    """
+    One request for each that is small: how long an object is, is known with its first bytes. Where an owner
+    has them of another version than home, the object is read again at home.
+    """
+    asked = list(wants)
     with reporting(progress, None, "read") as tell:
-        begun = [(want, *_begin(want)) for want in wants]
-        fail_fast = not return_exceptions
-        yield from Transfer(paths, box, tell, fail_fast=fail_fast).run([job for _, _, job in begun if job])
-        made, rest = [], []
-        for want, first, job in begun:
-            result, more = _rest(paths, want, first, job) if job and not job.error else (job.error if job else b"", None)
-            made.append(result)
-            rest.append(more)
-        yield from Transfer(paths, box, tell, fail_fast=fail_fast).run([job for job in rest if job])
-    return [more.error if more and more.error else result for result, more in zip(made, rest, strict=True)]
+        transfer = partial(Transfer, paths, box, tell, fail_fast=not return_exceptions)
+        got, torn = yield from _get_all(paths, transfer, asked, paths.owners.are_known)
+        if torn:
+            again, _ = yield from _get_all(paths, transfer, [asked[at] for at in torn], False)
+            for at, each in zip(torn, again, strict=True):
+                got[at] = each
+    return got
 
 
-def _begin(want: Want) -> tuple[bytes, Get | Head | None]:
+def _get_all(paths: Paths, transfer: Callable[[], Transfer], wants: list[Want],
+             at_owners: bool) -> Steps[tuple[list[Any], list[int]]]:
+    """Each one's bytes, or its error, and the places of those that have to be read again, at home."""
+    begun = [(want, *_begin(want, at_owners)) for want in wants]
+    yield from transfer().run([job for _, _, job in begun if job])
+    made, rest = [], []
+    for want, first, job in begun:
+        result, more = _rest(paths, want, first, job) if job and not job.error else (job.error if job else b"", None)
+        made.append(result)
+        rest.append(more)
+    yield from transfer().run([job for job in rest if job])
+    return ([more.error if more and more.error else result for result, more in zip(made, rest, strict=True)],
+            [at for at, more in enumerate(rest) if more and more.is_torn])
+
+
+class _Rest(Get):
+    """What is behind an object's first bytes, of their version. `is_torn`: home has another than the owner of those."""
+
+    is_torn = False
+
+    def refused(self, piece: Piece, error: Exception) -> list[Piece]:
+        if not self.at_owners or not isinstance(error, errors.PreconditionFailed):
+            return super().refused(piece, error)
+        self.is_torn = True
+        return []
+
+
+def _begin(want: Want, at_owners: bool) -> tuple[bytes, Get | Head | None]:
     span(want.start, want.length)
     if want.length == 0:
         return b"", Head(want.url, want.options)
@@ -123,11 +151,12 @@ def _begin(want: Want) -> tuple[bytes, Get | Head | None]:
     if nbytes <= 0:
         return b"", None
     first, view = _new_bytes(nbytes)
-    return first, Get(want.url, view, want.start, version=want.version, piece_bytes=COPIED_BYTES,
-                      options=want.options)
+    job = Get(want.url, view, want.start, version=want.version, piece_bytes=COPIED_BYTES, options=want.options)
+    job.at_owners = at_owners
+    return first, job
 
 
-def _rest(paths: Paths, want: Want, first: bytes, job: Get | Head) -> tuple[bytes, Get | None]:
+def _rest(paths: Paths, want: Want, first: bytes, job: Get | Head) -> tuple[bytes, _Rest | None]:
     """The whole, of which what the first request brought is there, and what brings the others."""
     if isinstance(job, Head):
         return b"", None
@@ -139,8 +168,10 @@ def _rest(paths: Paths, want: Want, first: bytes, job: Get | Head) -> tuple[byte
     made, view = _new_bytes(total)
     _memory.copy(view.address, job.view.address, job.moved)
     rest = view.part(job.moved, total - job.moved)
-    return made, Get(want.url, rest, want.start + job.moved, piece_bytes=_piece_bytes(paths, rest), version=job.outcome,
-                     options=want.options)
+    more = _Rest(want.url, rest, want.start + job.moved, piece_bytes=_piece_bytes(paths, rest), version=job.outcome,
+                 options=want.options)
+    more.at_owners = job.at_owners and want.version is None
+    return made, more
 
 
 def get(paths: Paths, box: Box, want: Want) -> Steps[bytes]:

@@ -50,6 +50,7 @@ class _Work:
         self._aside: deque[tuple[Callable[[], object], threading.Lock]] = deque()  # each with what is released afterwards
         self._coming = threading.Lock()  # held until the last thread that was started looks what there is to do
         self.busy = threading.Lock()     # held by who is at it
+        self._by = 0                     # the thread that is
 
     def ask(self) -> None:
         """For it to be done on a thread of its own."""
@@ -58,6 +59,9 @@ class _Work:
 
     def aside(self, work: Callable[[], object], *, wait: bool) -> None:
         """Something else, by that thread. `wait`: returns when it is done, or who is at it does not come to an end."""
+        if self._by == threading.get_ident():
+            work()
+            return
         done = threading.Lock()
         done.acquire()
         self._aside.append((work, done))
@@ -88,9 +92,11 @@ class _Work:
         if not self.busy.acquire(blocking=False):
             return  # who is at it looks again
         try:
+            self._by = threading.get_ident()
             while self._is_asked or self._aside:
                 self._do()
         finally:
+            self._by = 0
             self.busy.release()
             if self._is_asked or self._aside:  # since it looked
                 self._begin()
@@ -129,14 +135,17 @@ class _Member:
         """The session, and those that were in its place while calls are in them."""
         return [session for ref in self._opened if (session := ref()) is not None]
 
-    def is_to_be_settled(self) -> bool:
-        """Whether something is to be done that can be done now."""
+    def is_to_be_settled(self, *, has_ended: bool) -> bool:
+        """Whether something is to be done that can be done now. `has_ended`: its session, as far as is known."""
         session = self.session
         if self.is_over or self.is_due:
             return session is not None
-        if session is None or not session.is_open() or not self.wanted <= session.handles.keys():
-            return time.monotonic() >= self._retry_at
-        return any(region.is_released for region in list(session.handles))
+        is_lacking = session is None or has_ended or not self.wanted <= session.handles.keys()
+        return is_lacking and time.monotonic() >= self._retry_at
+
+    def has_released(self) -> bool:
+        """Whether one of its sessions knows memory that was released."""
+        return any(region.is_released for session in self.sessions for region in list(session.handles))
 
     def settle(self, fabric: int) -> bool:
         """Opens a session, and lets it know of the memory that is wanted alone; False where the gateway cannot be reached."""
@@ -156,28 +165,29 @@ class _Member:
         else:
             self._retry_at = time.monotonic() + _PAUSE_SECONDS * (1 << min(self._failures, _MOST_DOUBLINGS))
             self._failures += 1
-        if self.session is not None:
-            self.give_back(self.session)  # what was released while it was registered, too
         return is_done
 
     def _standing(self, fabric: int) -> Session:
         """
-        It ends with its credentials. One that is replaced, or is no owner's any more, closes with the last call that has
-        something under way in it: never while a call may look into it.
+        It ends with its credentials. One that is replaced, or is no owner's any more, closes after the last call that has
+        something under way in it: never while a call may look into it. That is this thread's: it may wait for the gateway.
         """
         session = self.session
         if session is not None and not session.is_open():
             self.session = session = None
         if session is None or (self._settings.are_renewed and session.credentials != self._settings.credentials()):
-            self.session = session = Session(self._settings, fabric, Opener(self._settings), owner=True)
+            session = Session(self._settings, fabric, Opener(self._settings), owner=True)
+            session.closes_by(partial(_close_aside, weakref.ref(self.work)))
             self._opened = *(ref for ref in self._opened if ref() is not None), weakref.ref(session)
+            self.session = session
         return session
 
-    def give_back(self, session: Session) -> None:
-        """Returns when the gateway has let go of memory that was released."""
-        for region in [region for region in list(session.handles) if region.is_released]:
-            if buffer := session.handles.pop(region):
-                session.release(buffer)
+    def give_back(self) -> None:
+        """Returns when the gateway has let go of memory that was released, in the sessions that were replaced, too."""
+        for session in self.sessions:
+            for region in [region for region in list(session.handles) if region.is_released]:
+                if buffer := session.handles.pop(region):
+                    session.release(buffer)
 
     def _register(self, region: Region, session: Session) -> None:
         """What it does not take goes home. OSError where there are no more descriptors."""
@@ -195,10 +205,20 @@ class _Member:
 
     def end(self) -> None:
         """After the last call."""
-        session, self.session = self.session, None
+        sessions = self.sessions
+        self.session = None
         self.wanted.clear()
-        if session is not None:
+        for session in sessions:
             session.close()
+
+
+def _close_aside(work: weakref.ref[_Work], close: Callable[[], object]) -> None:
+    """By who drops a session last, which may be an event loop. Where nobody has the member any more, there."""
+    there = work()
+    if there is None:
+        close()
+    else:
+        there.aside(close, wait=False)
 
 
 @dataclass(frozen=True)
@@ -253,11 +273,12 @@ class Owners:
         if member is None:
             return None
         session = member.session
-        if session is not None and session.is_open() and (region is None or region.is_known(session)):
+        is_open = session is not None and session.is_open()  # nobody frees it while there is a call
+        if is_open and (region is None or region.is_known(session)):
             return session
         if region is not None:
             member.wanted.add(region)
-        self._settle(member)
+        self._settle(member, has_ended=not is_open)
         return None
 
     def is_own(self, bucket: str) -> None:
@@ -270,14 +291,14 @@ class Owners:
             member.wanted.discard(region)
             if not wait:
                 self._settle(member)
-            elif (session := member.session) is not None:
-                member.work.aside(partial(member.give_back, session), wait=True)
+            elif member.sessions:
+                member.work.aside(member.give_back, wait=True)
 
     def __str__(self) -> str:
-        """With how many of the others there is a session; empty where nothing is shared out."""
+        """With how many of the others there is a session, as far as calls know; empty where nothing is shared out."""
         placement = self._placement
         others = {member for member in placement.members if member is not None} if placement is not None else set()
-        standing = [member for member in others if (session := member.session) is not None and session.is_open()]
+        standing = [member for member in others if member.session is not None]
         return f"sessions with {len(standing)} of {len(others)} other gateways" if others else ""
 
     def sessions(self) -> list[Session]:
@@ -290,13 +311,17 @@ class Owners:
 
     # ---- On threads of its own ----
 
-    def _settle(self, member: _Member) -> None:
-        if member.is_to_be_settled() and not self._is_closed:
+    def _settle(self, member: _Member, *, has_ended: bool = False) -> None:
+        """Looks into no session, which the member's own thread may be about to free."""
+        is_due = member.has_released() or member.is_to_be_settled(has_ended=has_ended)
+        if is_due and not self._is_closed:
             member.work.ask()
 
     def _settle_now(self, member: _Member) -> None:
-        if member.is_to_be_settled() and not self._is_closed and not member.settle(self._fabric):
+        has_ended = member.session is not None and not member.session.is_open()
+        if member.is_to_be_settled(has_ended=has_ended) and not self._is_closed and not member.settle(self._fabric):
             self._look_at = min(self._look_at, time.monotonic() + _DOUBT_SECONDS)
+        member.give_back()  # what was released while it was registered, too
         if self._is_closed:
             member.end()  # who closed may not have waited
 

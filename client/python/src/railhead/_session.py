@@ -12,6 +12,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, NamedTuple
 
 from railhead import _native, errors
@@ -246,7 +247,8 @@ class Session:
         self._watchers: dict[asyncio.AbstractEventLoop, int] = {}
         handle = ctypes.c_void_p()
         # Before there is a session: an interrupt may come with it.
-        self.close = weakref.finalize(self, _close, self._library, handle, self._pending, self._registered)
+        self.close: weakref.finalize[..., Session] = weakref.finalize(
+            self, _close, self._library, handle, self._pending, self._registered)
         self.close.atexit = False  # daemon threads may be in it; to the gateway the process's end is as good
         self.credentials = settings.credentials()  # with which it ends
         options = _options(settings, self.credentials, fabric, http.function)
@@ -262,6 +264,14 @@ class Session:
 
     def is_open(self) -> bool:
         return self.close.alive and bool(self._library.railhead_is_open(self._handle))
+
+    def closes_by(self, aside: Callable[[Callable[[], object]], object]) -> None:
+        """Who closes it, or drops it last, hands to `aside` what there is to be done. Before another thread has it."""
+        before = self.close.detach()
+        if before is not None:
+            _, function, arguments, _ = before
+            self.close = weakref.finalize(self, aside, partial(function, *arguments))
+            self.close.atexit = False
 
     @staticmethod
     def _check(result: int) -> None:
