@@ -138,7 +138,8 @@ class WriteBackJudgeTest {
         acknowledged("/b/a", SECOND, 2, 30, 40);
         stored("/b/a", SECOND, 2, 50);
         stored("/b/a", FIRST, 1, 60);
-        assertThat(judge.settled()).anySatisfy(wrong -> assertThat(wrong).contains("the store did"));
+        assertThat(judge.settled())
+                .anySatisfy(wrong -> assertThat(wrong).contains("the store did"));
     }
 
     @Test
