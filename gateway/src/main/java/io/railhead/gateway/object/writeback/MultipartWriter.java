@@ -77,10 +77,10 @@ final class MultipartWriter {
             return element("Code");
         }
 
-        /** A document without an ETag is a proxy's, or was cut: it completes nothing. */
+        /** Another document is a proxy's, or was cut: it completes nothing. */
         boolean isCompletion() {
-            return isSuccess() && document.contains("<CompleteMultipartUploadResult")
-                    && !element("ETag").isEmpty();
+            return isSuccess() && (document.contains("CompleteMultipartUploadResult")
+                    || !element("ETag").isEmpty());
         }
 
         String element(String name) {
