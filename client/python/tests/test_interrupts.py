@@ -17,7 +17,7 @@ import railhead
 from railhead import _drive, _memory, _native, _session, _whole
 from railhead._jobs import Get
 from railhead._owners import _Work
-from railhead._session import Box, Outcome, ThreadBox
+from railhead._session import Box, Outcome, Stale, ThreadBox
 from railhead._transfer import Transfer
 from railhead._whole import Whole
 
@@ -108,13 +108,13 @@ def test_anywhere(running: Rack, kind: str, count: int) -> None:
 
 
 class AtOnce:
-    """A session whose requests are done at once, those of the first batch by `first`. Needed where nothing can come, it fails."""
+    """A session whose requests are done at once, those of the first batch as `first`. Needed where nothing can come, it fails."""
 
     via = "loopback"
     is_owner = False
     releases = 0
 
-    def __init__(self, first: Outcome | None) -> None:
+    def __init__(self, first: Outcome | Exception | None) -> None:
         self.handles: dict[Any, int] = {}
         self.box: Box | None = None
         self._first = first
@@ -129,11 +129,15 @@ class AtOnce:
         return 1
 
     def submit(self, batch: Any, first: int, end: int) -> None:
+        self.box = batch.box
+        if isinstance(self._first, Exception):
+            error, self._first = self._first, None
+            raise error
         batch.ids[:] = range(1, end + 1)
         for piece, *_ in batch._submissions:
             done = Outcome(moved=piece.view.nbytes, size=MIB, etag="etag")
-            batch.box.arrived.append((piece, self._first or done))
-        self._first, self.box = None, batch.box
+            batch.box.arrived.append(((piece, batch), self._first or done))
+        self._first = None
 
     def cancel(self, box: Box) -> None:
         pass
@@ -149,10 +153,11 @@ class AtOnce:
         assert self.box.arrived
 
 
-@pytest.mark.parametrize("first", [None, Outcome(_native.ENDED, held=True)])
-def test_anywhere_in_what_has_come(first: Outcome | None) -> None:
-    functions = [Transfer._submit, Transfer._await, Transfer._came, Transfer._hold, Transfer._take_in, Transfer._drain,
-                 Transfer._take_back]
+@pytest.mark.parametrize("first", [
+    None, Outcome(_native.ENDED, held=True), ValueError("of many"), railhead.ConnectionLost("it went"), Stale()])
+def test_anywhere_in_what_has_come(first: Outcome | Exception | None) -> None:
+    functions = [Transfer._submit, Transfer._refused, Transfer._await, Transfer._came, Transfer._hold, Transfer._take_in,
+                 Transfer._drain, Transfer._take_back]
     for number in itertools.count():
         with railhead.Client("http://127.0.0.1:1", credentials=KEYS, region="us-east-1", ring=16 * MIB) as client:
             paths, session, box = client._paths, AtOnce(first), ThreadBox()
@@ -168,10 +173,21 @@ def test_anywhere_in_what_has_come(first: Outcome | None) -> None:
                 assert interrupt.came_at
             assert not transfer._native, interrupt.came_at
             assert ring._is_lost or ring._free == [(0, 16 * MIB)], interrupt.came_at
-            assert (ring._is_lost or ring.region is not region) == (first is not None and session.box is not None)
+            assert (ring._is_lost or ring.region is not region) == (
+                isinstance(first, Outcome) and session.box is not None)
         if not interrupt.came_at:
             break
     assert number > 20
+
+
+def test_request_that_cannot_be_described_fails_alone() -> None:
+    with railhead.Client("http://127.0.0.1:1", credentials=KEYS, region="us-east-1") as client:
+        client._paths._session = AtOnce(None)  # type: ignore[assignment]
+        jobs = [Get(f"s3://data/{key}", _memory.view(bytearray(MIB), writable=True)) for key in ("\udc80", "key")]
+        box = ThreadBox()
+        _drive.by_thread(Transfer(client._paths, box, fail_fast=False).run(jobs), box)
+        assert isinstance(jobs[0].error, ValueError)
+        assert (jobs[1].error, jobs[1].moved) == (None, MIB)
 
 
 def test_work_of_owners_threads_goes_on_after_an_interrupt_anywhere() -> None:

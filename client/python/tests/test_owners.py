@@ -351,7 +351,7 @@ def test_what_an_owner_does_not_do_is_home_s(outcome: Outcome, is_pinned: bool, 
         piece, = job.first(1)
         piece.is_pinned = is_pinned
         session: Any = SimpleNamespace(is_owner=True, via="loopback")
-        transfer._native[piece] = session
+        transfer._native[piece] = session, SimpleNamespace()
         transfer._came(piece, outcome)
         assert (list(transfer._ready) == [piece]) == piece.at_home == is_repeated
         assert (job.error is None) == is_repeated
@@ -368,11 +368,31 @@ def test_window_that_an_owner_holds_leaves_the_ring_whole() -> None:
             piece.slot = ring.acquire(16 << 20, Box())
             assert piece.slot is not None
             session: Any = SimpleNamespace(is_owner=True, via="loopback")
-            transfer._native[piece] = session
+            transfer._native[piece] = session, SimpleNamespace()
             transfer._came(piece, GONE._replace(held=True))
             assert piece.slot is None
             assert list(transfer._ready) == [piece]
             transfer._ready.clear()
+
+
+def test_outcome_that_is_handed_out_twice_is_not_taken_for_home_s() -> None:
+    """As after an interrupt in the midst of it: the piece is under way at home by then."""
+    with railhead.Client(URLS["g0"], credentials=KEYS, fabric="loopback") as client:
+        box = Box()
+        transfer = Transfer(client._paths, box)
+        piece, = Get("s3://data/object", _memory.view(bytearray(8), writable=True)).first(1)
+        owner, home = (type("Fake", (), {"is_owner": is_owner, "via": "loopback"})() for is_owner in (True, False))
+        batches: list[Any] = [object(), object()]
+        for session, batch in ((owner, batches[0]), (home, batches[1])):
+            transfer._native[piece] = session, batch
+            box.put((piece, batches[0]), GONE)
+            list(transfer._await())
+        assert piece.at_home
+        assert list(transfer._native) == [piece]
+        box.put((piece, batches[1]), Outcome(moved=8, size=8, etag="etag"))
+        list(transfer._await())
+        assert not transfer._native
+        assert piece.job.error is None
 
 
 def test_thread_in_several_sessions_is_waken_by_who_hands_out_to_it() -> None:
@@ -587,12 +607,11 @@ def test_owner_that_this_process_has_no_room_for_is_tried_later(directory: Direc
     until(lambda: owners.are_known)
     member = owners._members[URLS["g1"]]
     until(lambda: owners.session("data", KEY_OF_G1, 0, region) or member._failures)
-    until(lambda: not any(member.work.busy.locked() for member in owners._all()))
-    before = len(tries)
     for _ in range(100):
         assert owners.session("data", KEY_OF_G1, 0, region) is None
-    until(lambda: not member.work.busy.locked())
-    assert (len(tries), member._failures) == (before, 1)
+    until(lambda: not any(member.work.busy.locked() for member in owners._all()))
+    assert len(tries) <= 2, "one of each owner"
+    assert member._failures == 1
     if isinstance(error, OSError):
         del region.twin
     FakeSession.opening = staticmethod(lambda: None)
@@ -613,10 +632,10 @@ def test_owner_whose_session_ends_with_memory_it_is_told_of_is_tried_later(direc
     assert owners.session("data", KEY_OF_G1, 0, region) is None
     member = owners._members[URLS["g1"]]
     until(lambda: member._failures == 1 and not member.work.busy.locked())
-    made = len(FakeSession.made)
     for _ in range(100):
         assert owners.session("data", KEY_OF_G1, 0, region) is None
-    assert len(FakeSession.made) == made
+    until(lambda: not member.work.busy.locked())
+    assert [each for each in FakeSession.made if each.endpoint == URLS["g1"]] == [session]
     member._retry_at = 0.0
     until(lambda: owners.session("data", KEY_OF_G1, 0, region))
     assert member._failures == 0

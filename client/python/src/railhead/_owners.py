@@ -41,7 +41,7 @@ _MOST_DOUBLINGS = 4
 class _Work:
     """
     What one thread does at a time, and again where somebody asked meanwhile. Who asks does not wait. Its own threads alone take
-    `busy`: an interrupt, which comes to the main thread, would leave it locked.
+    `busy`, but where none can be started: an interrupt, which comes to the main thread, would leave it locked.
     """
 
     def __init__(self, work: Callable[[], object]) -> None:

@@ -48,7 +48,7 @@ class _Pieces(Batch):
         for place, user in enumerate(users):
             at = user - self.first_user
             if 0 <= at < len(self._submissions):
-                self.box.arrived.append((self._submissions[at][0], self.outcome(completions[place])))
+                self.box.arrived.append(((self._submissions[at][0], self), self.outcome(completions[place])))
                 self.left.discard(at)
         return True
 
@@ -66,7 +66,8 @@ class Transfer:
         self._box = box
         self._progress = progress
         self._ready: deque[Piece] = deque()
-        self._native: dict[Piece, Session] = {}  # under way in the session, or in one with the owner of its bytes
+        # Under way, in which batch, in the session, or in one with the owner of its bytes.
+        self._native: dict[Piece, tuple[Session, object]] = {}
         self._http: set[Piece] = set()     # under way on a thread
         self._copying: deque[tuple[_cuda.Event, Piece]] = deque()
         self._slots: list[Slot] = []       # that came to the box
@@ -122,7 +123,7 @@ class Transfer:
         self._paths.check_open()
         if self._session is not None and self._paths.is_replaced(self._session):
             self._lost = True
-        if self._lost and self._session not in self._native.values():
+        if self._lost and self._session not in self._sessions():
             self._session = yield from self._open()
             self._lost = False
         batches: _Batches = {}
@@ -211,21 +212,23 @@ class Transfer:
         pieces = [piece for piece, _, _, _ in batch]
         submitted = None
         try:
-            self._native.update(dict.fromkeys(pieces, session))
-            submitted = _Pieces(self._box, session, batch, releases)
-            session.submit(submitted, 0, len(batch))
-        except errors.ConnectionLost as error:
-            for piece in pieces:
-                self._box.put(piece, Outcome(_native.ENDED, message=str(error)))
-        except ValueError as error:
-            self._refused(session, batch, releases, error)
-        except Stale:
-            for piece in pieces:
-                del self._native[piece]
-            self._ready.extendleft(reversed(pieces))  # for all to be looked up anew
+            try:
+                submitted = _Pieces(self._box, session, batch, releases)
+                self._native.update(dict.fromkeys(pieces, (session, submitted)))
+                session.submit(submitted, 0, len(batch))
+            except errors.ConnectionLost as error:
+                for piece in pieces:
+                    self._box.put((piece, submitted), Outcome(_native.ENDED, message=str(error)))
+            except ValueError as error:
+                self._refused(session, batch, releases, error)
+            except Stale:
+                for piece in pieces:
+                    del self._native[piece]
+                self._ready.extendleft(reversed(pieces))  # for all to be looked up anew
         except BaseException:
             for at, piece in enumerate(pieces):
-                if submitted is None or not submitted.ids[at]:
+                _, asked = self._native.get(piece, (None, None))  # of many that were refused, one by one, in another batch
+                if asked in (None, submitted) and (submitted is None or not submitted.ids[at]):
                     self._native.pop(piece, None)
                     self._release(piece)
             raise
@@ -233,7 +236,9 @@ class Transfer:
     def _refused(self, session: Session, batch: list[_Submission], releases: int, error: ValueError) -> None:
         """Of many, all for one of them."""
         if len(batch) == 1:
-            self._box.put(batch[0][0], Outcome(_native.STORE, error=error))
+            piece, asked = batch[0][0], object()
+            self._box.put((piece, asked), Outcome(_native.STORE, error=error))
+            self._native[piece] = session, asked
         else:
             for each in batch:
                 self._submit(session, [each], releases)
@@ -322,30 +327,41 @@ class Transfer:
             what, outcome = arrived[0]
             if isinstance(what, Slot):
                 self._take_in(what)
-            elif what in self._native or what in self._http:
+            elif (piece := self._awaited(what)) is not None:
                 try:
-                    self._came(what, outcome)
+                    self._came(piece, outcome)
                 except BaseException:
-                    if what not in self._native and what not in self._http:
-                        self._release(what)
+                    if piece not in self._native and piece not in self._http:
+                        self._release(piece)
                     raise
-                if what.job.error:
-                    self._check(what)
+                if piece.job.error:
+                    self._check(piece)
             arrived.popleft()
         if self._copying:
             self._reap()
 
     def _where(self) -> Session | tuple[Session, ...] | None:
         """Where it has something under way."""
-        sessions = tuple(dict.fromkeys(self._native.values()))
+        sessions = tuple(self._sessions())
         return sessions if len(sessions) > 1 else sessions[0] if sessions else None
+
+    def _sessions(self) -> dict[Session, None]:
+        return dict.fromkeys([session for session, _ in self._native.values()])
+
+    def _awaited(self, what: Any) -> Piece | None:
+        """Whose outcome it is; None where that is not under way in its batch any more: an interrupt has some handed out again."""
+        piece, batch = what if isinstance(what, tuple) else (what, None)
+        if batch is None:
+            return piece if piece in self._http else None
+        _, submitted = self._native.get(piece, (None, None))
+        return piece if submitted is batch else None
 
     def _came(self, piece: Piece, outcome: Outcome) -> None:
         if outcome.held:
             self._hold(piece)
         by_http = piece in self._http
         self._http.discard(piece)
-        session = self._native.pop(piece, self._session)
+        session, _ = self._native.pop(piece, (self._session, None))
         if outcome.result == _native.OK:
             piece.via = outcome.via or "http" if by_http or session is None else session.via
             self._paths.count(piece.via, outcome.moved)
@@ -432,7 +448,7 @@ class Transfer:
         self._progress = None
         while self._native or self._http or self._copying:
             try:
-                for session in set(self._native.values()):
+                for session in self._sessions():
                     session.cancel(self._box)
                 while self._native or self._http or self._copying:
                     if self._native or self._http:
@@ -451,12 +467,12 @@ class Transfer:
             what, outcome = self._box.arrived[0]
             if isinstance(what, Slot):
                 self._take_in(what)
-            elif what in self._native or what in self._http:
+            elif (piece := self._awaited(what)) is not None:
                 if outcome.held:
-                    self._hold(what)
-                self._release(what)
-                self._native.pop(what, None)
-                self._http.discard(what)
+                    self._hold(piece)
+                self._release(piece)
+                self._native.pop(piece, None)
+                self._http.discard(piece)
             self._box.arrived.popleft()
         self._reap()
 
