@@ -98,6 +98,7 @@ class AdminCommandTest {
             "usage                   | usage {\"by_tenant\":false}",
             "usage --by-tenant       | usage {\"by_tenant\":true}",
             "log-level a.B debug --for 10m | log-level {\"logger\":\"a.B\",\"level\":\"DEBUG\",\"for_seconds\":600}",
+            "warm s3://b/p --tier disk | warm {\"bucket\":\"b\",\"concurrency\":4,\"prefix\":\"p\",\"tier\":\"disk\"}",
             "warm s3://b/p --from k --rate 1KiB --concurrency 2 | warm {\"bucket\":\"b\",\"concurrency\":2,\"prefix\":\"p\",\"from\":\"k\",\"bytes_per_second\":1024}"})
     void eachCommandIsOneCall(String command, String call) {
         answer = "{\"state\":\"done\"}";

@@ -94,7 +94,6 @@ final class WarmCommand implements Callable<Integer> {
         String[] parts = ObjectsArgument.split(spec, uri);
         ObjectNode body = AdminOptions.JSON.createObjectNode()
                 .put("bucket", parts[0])
-                .put("tier", tier.name().toLowerCase(Locale.ROOT))
                 .put("concurrency", concurrency);
         String file = keys;
         if (file == null) {
@@ -108,6 +107,9 @@ final class WarmCommand implements Callable<Integer> {
         }
         if (from != null) {
             body.put("from", from);
+        }
+        if (tier == Tier.DISK) {
+            body.put("tier", "disk");
         }
         if (rate != null) {
             body.put("bytes_per_second", bytes(rate));
