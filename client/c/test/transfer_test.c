@@ -503,16 +503,21 @@ static int refuse(void *context, railhead_http *exchange) {
     return 0;
 }
 
-static void a_program_may_bring_its_own_http(void) {
-    int calls = 0;
+static railhead_options options_with(railhead_http_function http, int *calls) {
     railhead_options options;
-    railhead_session *session;
     railhead_options_init(&options, sizeof options);
     options.endpoint = "http://gateway";
     options.access_key = "a";
     options.secret_key = "s";
-    options.http = refuse;
-    options.http_context = &calls;
+    options.http = http;
+    options.http_context = calls;
+    return options;
+}
+
+static void a_program_may_bring_its_own_http(void) {
+    int calls = 0;
+    railhead_session *session;
+    railhead_options options = options_with(refuse, &calls);
     CHECK(railhead_connect(&options, &session) == RAILHEAD_REFUSED && calls == 1, "%s", railhead_last_error());
     CHECK(strstr(railhead_last_error(), "AccessDenied"), "%s", railhead_last_error());
 }
@@ -526,14 +531,8 @@ static int refuse_shared(void *context, railhead_http *exchange) {
 
 static void a_session_with_an_owner_is_for_what_all_gateways_serve(void) {
     int calls = 0;
-    railhead_options options;
     railhead_session *session;
-    railhead_options_init(&options, sizeof options);
-    options.endpoint = "http://gateway";
-    options.access_key = "a";
-    options.secret_key = "s";
-    options.http = refuse_shared;
-    options.http_context = &calls;
+    railhead_options options = options_with(refuse_shared, &calls);
     options.shared_only = 1;
     CHECK(railhead_connect(&options, &session) == RAILHEAD_REFUSED && calls == 1, "%s", railhead_last_error());
 }

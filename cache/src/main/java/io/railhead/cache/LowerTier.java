@@ -107,12 +107,7 @@ final class LowerTier {
     /** Returns whether all of these pages are on disk, as a hint. */
     boolean holds(ObjectVersion version, long first, long end) {
         VersionName name = name(version);
-        DiskTier.Held held = name == null ? null : disk.held(name);
-        boolean all = held != null && held.mayHold();
-        for (long page = first; held != null && all && page < end; page++) {
-            all = held.holder(page) != DiskTier.NOBODY;
-        }
-        return all;
+        return name != null && disk.held(name).holdsAll(first, end);
     }
 
     /** Returns the most bytes that the tenant may have on disk. */

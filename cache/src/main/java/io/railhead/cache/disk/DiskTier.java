@@ -1,6 +1,5 @@
 package io.railhead.cache.disk;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -34,14 +33,13 @@ public final class DiskTier implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(DiskTier.class);
     private static final long WATCH_MILLIS = 100;
-    private static final Duration OPENING_PATIENCE = Duration.ofSeconds(10);
 
     private final DiskConfig config;
     private final LongSupplier nanoClock;
     private final DiskCounters counters = new DiskCounters();
     /** Those that are open, in the order of the configuration. */
     private volatile List<VolumeService> volumes = List.of();
-    private volatile List<Opening> openings = List.of();
+    private volatile List<DiskOpening> openings = List.of();
     /** Those that are being opened: lowered after the volume takes part. */
     private final AtomicInteger opening = new AtomicInteger();
     /** By path, why the tier goes on without it. */
@@ -70,44 +68,18 @@ public final class DiskTier implements AutoCloseable {
 
     static DiskTier open(DiskConfig config, VolumeFactory factory, LongSupplier nanoClock) {
         DiskTier tier = new DiskTier(config, nanoClock);
-        List<Opening> openings = new ArrayList<>();
+        List<DiskOpening> openings = new ArrayList<>();
         for (int i = 0; i < config.paths().size(); i++) {
             int place = i;
             String path = config.paths().get(i);
-            openings.add(new Opening(path, Thread.ofPlatform()
-                    .daemon()
-                    .name("railhead-disk-open")
-                    .unstarted(() -> tier.add(path, place, factory))));
+            openings.add(new DiskOpening(path, () -> tier.add(path, place, factory)));
         }
         tier.openings = List.copyOf(openings);
         tier.opening.set(openings.size());
-        tier.openings.forEach(opening -> opening.thread.start());
+        tier.openings.forEach(DiskOpening::start);
         Future<?> _ = tier.watch.scheduleWithFixedDelay(tier::watch, WATCH_MILLIS, WATCH_MILLIS,
                 TimeUnit.MILLISECONDS);
         return tier;
-    }
-
-    /** A file or device that is being opened, which may take for ever. */
-    private static final class Opening {
-        private final String path;
-        private final Thread thread;
-        private final long since = System.nanoTime();
-        private boolean told;
-
-        Opening(String path, Thread thread) {
-            this.path = path;
-            this.thread = thread;
-        }
-
-        /** Says once that it takes long. The watch's thread only. */
-        void watch() {
-            if (!told && thread.isAlive()
-                    && System.nanoTime() - since > OPENING_PATIENCE.toNanos()) {
-                told = true;
-                LOG.error("The disk tier goes on without {}: it did not open within {} s", path,
-                        OPENING_PATIENCE.toSeconds());
-            }
-        }
     }
 
     /**
@@ -185,7 +157,7 @@ public final class DiskTier implements AutoCloseable {
 
     private void watch() {
         try {
-            openings.forEach(Opening::watch);
+            openings.forEach(DiskOpening::watch);
             volumes.forEach(VolumeService::watch);
             admission.tick();
         } catch (RuntimeException | Error e) {
@@ -226,6 +198,15 @@ public final class DiskTier implements AutoCloseable {
                 }
             }
             return NOBODY;
+        }
+
+        /** Returns whether some volume holds each of these pages. */
+        public boolean holdsAll(long first, long end) {
+            boolean all = mayHold();
+            for (long page = first; all && page < end; page++) {
+                all = holder(page) != NOBODY;
+            }
+            return all;
         }
 
         /** Reads adjacent pages from one volume, as far as it has them. The last call. */

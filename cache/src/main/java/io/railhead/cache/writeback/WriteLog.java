@@ -205,7 +205,7 @@ public final class WriteLog implements AutoCloseable {
      * Adds and removes entries, all or none. On the stage's completion a power cut does not undo
      * that. After a failure with {@link LogUnusableException} a restart may show it done.
      *
-     * A full journal refuses a commit only if it adds more than it removes.
+     * <p> A full journal refuses a commit only if it adds more than it removes.
      *
      * @param drafts uploads that have been finished, and belong to the log from now on
      * @param removed entries that are there; their room is free again once their readers are gone

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is brought onto the disks before anybody reads it. */
+/** Objects that an operator puts on the disks before anybody reads them. */
 @RequiresDirectFiles
 class WarmDiskIT {
     /** More than memory holds. */

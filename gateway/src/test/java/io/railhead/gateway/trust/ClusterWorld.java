@@ -250,7 +250,7 @@ final class ClusterWorld implements AutoCloseable {
         assertThat(store.violations()).isEmpty();
     }
 
-    /** Where nothing makes it fail it is tried again, as SDKs do, and must succeed in time. */
+    /** Tries an operation again, as SDKs do, if nothing makes it fail: it must succeed in time. */
     private @Nullable String run(Operation operation, Seat seat, boolean mayFail) {
         long begun = nanoTime();
         Deadline normal = new Deadline(BACK_TO_NORMAL, spared);

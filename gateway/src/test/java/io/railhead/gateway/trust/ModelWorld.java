@@ -338,8 +338,8 @@ final class ModelWorld implements AutoCloseable {
     }
 
     /**
-     * What is wrong with it. Where nothing makes it fail it is tried again, as SDKs do, and must
-     * succeed in time.
+     * Returns the fault of an operation; null for none. It is tried again, as SDKs do, if nothing
+     * makes it fail: then it must succeed in time.
      */
     private @Nullable String run(Operation operation, boolean mayFail) {
         long begun = nanoTime();

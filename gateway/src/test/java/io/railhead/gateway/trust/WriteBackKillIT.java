@@ -71,7 +71,7 @@ class WriteBackKillIT {
         }
     }
 
-    /** What a client knows of its upload: the answered parts are never sent again. */
+    /** An upload as its client knows it: the answered parts are never sent again. */
     private static final class OpenUpload {
         private final String path;
         private final String id;

@@ -90,7 +90,7 @@ final class WriteBackWorld implements AutoCloseable {
     private ModelClient client;
 
     /**
-     * What happens to one round.
+     * The course of one round.
      *
      * @param downFrom the step from which the store is down
      * @param downTo the step from which it is there again

@@ -236,7 +236,7 @@ public final class WarmRead implements Destination, ResponseSink, RangeReader.Si
                 leftOut = true;
                 goOn();
             }
-            case FAILED -> finish(Outcome.FAILED, "no disk takes it");
+            case FAILED -> finish(Outcome.FAILED, "the disks take no page of it");
         }
     }
 
