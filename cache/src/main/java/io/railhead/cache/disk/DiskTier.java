@@ -39,7 +39,7 @@ public final class DiskTier implements AutoCloseable {
     private final DiskCounters counters = new DiskCounters();
     /** Those that are open, in the order of the configuration. */
     private volatile List<VolumeService> volumes = List.of();
-    private volatile List<DiskOpening> openings = List.of();
+    private volatile List<OpeningThread> openings = List.of();
     /** Those that are being opened: lowered after the volume takes part. */
     private final AtomicInteger opening = new AtomicInteger();
     /** By path, why the tier goes on without it. */
@@ -68,15 +68,15 @@ public final class DiskTier implements AutoCloseable {
 
     static DiskTier open(DiskConfig config, VolumeFactory factory, LongSupplier nanoClock) {
         DiskTier tier = new DiskTier(config, nanoClock);
-        List<DiskOpening> openings = new ArrayList<>();
+        List<OpeningThread> openings = new ArrayList<>();
         for (int i = 0; i < config.paths().size(); i++) {
             int place = i;
             String path = config.paths().get(i);
-            openings.add(new DiskOpening(path, () -> tier.add(path, place, factory)));
+            openings.add(new OpeningThread(path, () -> tier.add(path, place, factory)));
         }
         tier.openings = List.copyOf(openings);
         tier.opening.set(openings.size());
-        tier.openings.forEach(DiskOpening::start);
+        tier.openings.forEach(OpeningThread::start);
         Future<?> _ = tier.watch.scheduleWithFixedDelay(tier::watch, WATCH_MILLIS, WATCH_MILLIS,
                 TimeUnit.MILLISECONDS);
         return tier;
@@ -157,7 +157,7 @@ public final class DiskTier implements AutoCloseable {
 
     private void watch() {
         try {
-            openings.forEach(DiskOpening::watch);
+            openings.forEach(OpeningThread::watch);
             volumes.forEach(VolumeService::watch);
             admission.tick();
         } catch (RuntimeException | Error e) {

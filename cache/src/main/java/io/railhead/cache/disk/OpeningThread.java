@@ -5,7 +5,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A file or device that is being opened on a thread of its own, which may take for ever. */
-final class DiskOpening {
+final class OpeningThread {
     private static final Logger LOG = LoggerFactory.getLogger(DiskTier.class);
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
@@ -14,7 +14,7 @@ final class DiskOpening {
     private final long since = System.nanoTime();
     private boolean told;
 
-    DiskOpening(String path, Runnable open) {
+    OpeningThread(String path, Runnable open) {
         this.path = path;
         this.thread = Thread.ofPlatform().daemon().name("railhead-disk-open").unstarted(open);
     }
