@@ -6,17 +6,28 @@ import io.prometheus.client.Counter;
 import io.prometheus.client.Gauge;
 import io.prometheus.client.Histogram;
 import io.prometheus.client.exporter.common.TextFormat;
-import io.prometheus.client.hotspot.DefaultExports;
+import io.prometheus.client.hotspot.BufferPoolsExports;
+import io.prometheus.client.hotspot.ClassLoadingExports;
+import io.prometheus.client.hotspot.GarbageCollectorExports;
+import io.prometheus.client.hotspot.MemoryAllocationExports;
+import io.prometheus.client.hotspot.MemoryPoolsExports;
+import io.prometheus.client.hotspot.StandardExports;
+import io.prometheus.client.hotspot.ThreadExports;
+import io.prometheus.client.hotspot.VersionInfoExports;
 import io.railhead.gateway.accounting.UsageCollector;
 import io.railhead.gateway.accounting.UsageTable;
 import io.railhead.gateway.s3.S3Error;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
+import java.util.List;
 import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The gateway's own metrics; {@link #register} adds further collectors. Any thread. */
 public final class Metrics {
+    private static final Logger LOG = LoggerFactory.getLogger(Metrics.class);
     /** S3's codes for bytes that do not match their declaration. */
     private static final Set<String> OTHER_BYTES = Set.of(S3Error.BAD_DIGEST.code(),
             S3Error.CONTENT_SHA256_MISMATCH.code());
@@ -149,7 +160,9 @@ public final class Metrics {
             .register(registry);
 
     public Metrics() {
-        DefaultExports.register(registry);
+        List.of(new StandardExports(), new MemoryPoolsExports(), new MemoryAllocationExports(),
+                new BufferPoolsExports(), new GarbageCollectorExports(), new ThreadExports(),
+                new ClassLoadingExports(), new VersionInfoExports()).forEach(this::register);
         register(new UsageCollector(usage));
         Gauge.build("railhead_application_log_failed",
                 "1 once a line of the application's log could not be written.")
@@ -212,8 +225,15 @@ public final class Metrics {
         }
     }
 
+    /** Adds a collector. If it throws, only its own series are missing from that scrape. */
     public <T extends Collector> T register(T collector) {
-        return collector.register(registry);
+        new GuardedCollector(collector, this::scrapeFailed).register(registry);
+        return collector;
+    }
+
+    private void scrapeFailed(Collector collector, Throwable thrown) {
+        LOG.warn("scrape: {} failed", collector.getClass().getSimpleName(), thrown);
+        internalErrors.labels("scrape").inc();
     }
 
     public CollectorRegistry registry() {
