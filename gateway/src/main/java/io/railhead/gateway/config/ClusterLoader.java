@@ -37,9 +37,6 @@ final class ClusterLoader {
                     + " or else cluster.dns, a name that has all their addresses; not both");
         }
         requireKeys(section, cluster);
-        if (cluster.listen().equals(cluster.fills())) {
-            throw section.problem("fills", "is the port of cluster.listen, too; it needs its own");
-        }
         if (cluster.endpoint() != null && cluster.fills() == null) {
             throw section.problem("endpoint",
                     "is of no use without cluster.fills: nothing is shared"

@@ -110,6 +110,7 @@ public final class ConfigLoader {
                 : null;
         GatewayConfig.Cluster cluster = new ClusterLoader(folder).load(root, gateway);
         root.close();
+        ListenPorts.requireOwn(root, gateway, admin, cluster);
         return new GatewayConfig(gateway, cache, stores, rules, rdma, admin, log, tracing,
                 accounting, audit, cluster, writeBack, settings.all(), settings.warnings());
     }

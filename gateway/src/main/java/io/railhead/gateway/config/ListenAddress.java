@@ -47,6 +47,12 @@ public record ListenAddress(String host, int port) {
         return host.equals("0.0.0.0") || host.equals("::");
     }
 
+    /** Returns whether both could not be bound; a port that the system chooses is free. */
+    boolean overlaps(ListenAddress other) {
+        return port != 0 && port == other.port
+                && (isAny() || other.isAny() || host.equalsIgnoreCase(other.host));
+    }
+
     /** Returns whether only processes of this host can connect. */
     public boolean isOfThisHost() {
         return isOfThisHost(host);

@@ -440,6 +440,10 @@ class ConfigLoaderTest {
             "cluster: {listen: '127.0.0.1:7800', dns: x, fills: '127.0.0.1:0'} | cluster.fills: '127.0.0.1:0' needs a port",
             "cluster: {listen: '127.0.0.1:7800', dns: x, fills: '10.0.0.1:7801'} | cluster.tls: is missing",
             "cluster: {listen: '127.0.0.1:7800', dns: x, fills: '127.0.0.1:7800'} | cluster.fills: is the port of cluster.listen, too",
+            "admin: {listen: '127.0.0.1:9000'} | admin.listen: is the port of gateway.listen, too, 9000; it needs its own",
+            "admin: {listen: '[::]:9901'} | admin.listen: is the port of gateway.health, too",
+            "cluster: {listen: '127.0.0.1:9902', dns: x} | cluster.listen: is the port of admin.listen, too",
+            "cluster: {listen: '127.0.0.1:7800', dns: x, fills: '127.0.0.1:9000'} | cluster.fills: is the port of gateway.listen, too",
             "cluster: {listen: '127.0.0.1:7800', dns: x, endpoint: 'http://a'} | cluster.endpoint: is of no use without cluster.fills",
             "cluster: {listen: '127.0.0.1:7800', dns: x, fills: '127.0.0.1:7801', endpoint: 'a:9000'} | cluster.endpoint: 'a:9000' is not an address such as",
             "cluster: {listen: '127.0.0.1:7800', dns: x, fills: '127.0.0.1:7801', endpoint: 'http://u@a'} | cluster.endpoint: 'http://u@a' is not an",
@@ -448,6 +452,21 @@ class ConfigLoaderTest {
     })
     void aBadValueIsOneLineNamingItsKey(String yaml, String line) throws IOException {
         assertThat(refusal(GATEWAY + BACKENDS + yaml)).startsWith("railhead.yaml").contains(line);
+    }
+
+    @Test
+    void listenersShareNoPort() throws Exception {
+        assertThat(refusal(BACKENDS + "gateway: {credentials: credentials.yaml,"
+                + " listen: '127.0.0.1:9000', health: '127.0.0.1:9000'}"))
+                .contains("gateway.health: is the port of gateway.listen, too, 9000");
+        String elsewhere = BACKENDS + "gateway: {credentials: credentials.yaml,"
+                + " listen: '10.0.0.1:9000', health: '127.0.0.1:0'}\n";
+        assertThat(load(elsewhere + "admin: {listen: '127.0.0.1:9000'}").admin().listen().port())
+                .isEqualTo(9000);
+        assertThat(load(elsewhere + "admin: {listen: '127.0.0.1:0'}").admin().listen().port())
+                .isZero();
+        assertThat(load(GATEWAY + BACKENDS + "admin: {enabled: false, listen: '0.0.0.0:9000'}")
+                .admin().enabled()).isFalse();
     }
 
     @Test
