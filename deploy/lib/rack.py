@@ -21,10 +21,18 @@ class CannotStart(Exception):
     """Something that a script needs is not here, or did not come up; the message says what."""
 
 
+_given_ports = set()
+
+
 def free_port():
-    with socket.socket() as listener:
-        listener.bind((LOOPBACK, 0))
-        return listener.getsockname()[1]
+    """A port that is free now, another one at each call: the system may give a closed port again."""
+    while True:
+        with socket.socket() as listener:
+            listener.bind((LOOPBACK, 0))
+            port = listener.getsockname()[1]
+        if port not in _given_ports:
+            _given_ports.add(port)
+            return port
 
 
 class Processes:

@@ -15,6 +15,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
@@ -27,6 +29,7 @@ public final class GatewayProcess implements AutoCloseable {
             "serves S3 on 127\\.0\\.0\\.1:(\\d+)(?: over TLS)?, health and metrics on 127\\.0\\.0\\.1:(\\d+)");
     private static final Pattern RESIDENT = Pattern.compile("VmRSS:\\s+(\\d+) kB");
 
+    private static final Set<Integer> GIVEN = ConcurrentHashMap.newKeySet();
     private static final long PATIENCE_NANOS = TimeUnit.MINUTES.toNanos(2);
     private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
@@ -89,10 +92,14 @@ public final class GatewayProcess implements AutoCloseable {
         return Path.of(config + ".log");
     }
 
-    /** One that nobody listens on now. */
+    /** One that nobody listens on now, another one at each call. */
     static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
+        while (true) {
+            try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+                if (GIVEN.add(socket.getLocalPort())) {
+                    return socket.getLocalPort();
+                }
+            }
         }
     }
 

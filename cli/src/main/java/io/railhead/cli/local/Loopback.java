@@ -8,21 +8,29 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntPredicate;
 
 /** Ports and plain HTTP requests on the loopback address. */
 public final class Loopback {
     private static final Duration POLL = Duration.ofMillis(50);
+    private static final Set<Integer> GIVEN = ConcurrentHashMap.newKeySet();
 
     private Loopback() {}
 
     /**
-     * Returns a port that is free now; its user fails clearly if another process takes it first.
+     * Returns a port that is free now, another one at each call: the system may give a closed port
+     * again. Its user fails clearly if another process takes it first. Any thread.
      */
     public static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
+        while (true) {
+            try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+                if (GIVEN.add(socket.getLocalPort())) {
+                    return socket.getLocalPort();
+                }
+            }
         }
     }
 
@@ -33,6 +41,16 @@ public final class Loopback {
         } catch (IOException e) {
             return false;
         }
+    }
+
+    /** Returns the body of an answer 200; any other answer fails, and the message quotes it. */
+    public static String text(URI uri) throws IOException {
+        HttpResponse<String> answer = ask(uri);
+        if (answer.statusCode() != 200) {
+            throw new IOException(uri + " answers " + answer.statusCode() + ": "
+                    + answer.body().lines().findFirst().orElse(""));
+        }
+        return answer.body();
     }
 
     public static HttpResponse<String> ask(URI uri) throws IOException {

@@ -166,7 +166,7 @@ public final class OwnGateway implements ReadGateway, AutoCloseable {
     }
 
     private List<String> metrics() throws IOException {
-        return Loopback.ask(Ports.uri(ports.health()).resolve("/metrics")).body().lines().toList();
+        return Loopback.text(Ports.uri(ports.health()).resolve("/metrics")).lines().toList();
     }
 
     /** Waits until nothing more of earlier reads comes from the store, or is to be counted. */
