@@ -466,7 +466,8 @@ class ConfigLoaderTest {
         assertThat(load(elsewhere + "admin: {listen: '127.0.0.1:0'}").admin().listen().port())
                 .isZero();
         assertThat(load(GATEWAY + BACKENDS + "admin: {enabled: false, listen: '0.0.0.0:9000'}")
-                .admin().enabled()).isFalse();
+                .admin()
+                .enabled()).isFalse();
     }
 
     @Test
