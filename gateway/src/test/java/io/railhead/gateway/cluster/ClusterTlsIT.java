@@ -11,7 +11,9 @@ import io.railhead.gateway.TestGateway;
 import java.io.IOException;
 import java.net.Proxy;
 import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.stream.Collectors;
 import javax.net.ssl.HttpsURLConnection;
@@ -23,6 +25,9 @@ import org.junit.jupiter.api.io.TempDir;
 class ClusterTlsIT {
     private static final String FILLED = "railhead_cluster_peer_fills_total{result=\"filled\",}";
     private static final String APPLIED = "railhead_cluster_changes_total{direction=\"applied\",}";
+
+    private static final String RELOADS =
+            "railhead_file_reloads_total{setting=\"cluster_tls\",outcome=\"used\",}";
 
     @TempDir
     private Path folder;
@@ -108,8 +113,73 @@ class ClusterTlsIT {
         }
     }
 
+    @Test
+    void certificatesAndTheirAuthorityAreRenewedWithoutARestart() throws Exception {
+        TestCertificates certificates = new TestCertificates(folder).create("former", "EC")
+                .create("next", "EC");
+        prove("former");
+        trust("former");
+        try (FakeStore store = new FakeStore();
+                TestGateway one = sharing(store, 0);
+                TestGateway other = sharing(store, 1)) {
+            List<TestGateway> both = List.of(one, other);
+            one.start();
+            other.start();
+            await(() -> shares(one) && shares(other));
+            afterReload(both, () -> trust("former", "next"));
+            afterReload(both, () -> prove("next"));
+            afterReload(both, () -> trust("next"));
+            // No member has asked the other before, so each connection is a new one.
+            byte[] object = random(1, 3 << 20);
+            store.put("/b/shared", object);
+            assertThat(one.client().get("/b/shared").body()).isEqualTo(object);
+            assertThat(other.client().get("/b/shared").body()).isEqualTo(object);
+            assertThat(one.metric(FILLED) + other.metric(FILLED)).isPositive();
+            assertThat(one.metric("railhead_cluster_members")).isEqualTo(2);
+            assertThat(status(certificates.context(List.of("next"), "next"))).isEqualTo(404);
+            assertThatThrownBy(() -> status(certificates.context(List.of("next"), "former")))
+                    .isInstanceOf(IOException.class);
+            assertThatThrownBy(() -> status(certificates.context(List.of("former"), "next")))
+                    .isInstanceOf(IOException.class);
+        }
+    }
+
+    private void prove(String name) throws IOException {
+        replace("member.key", Files.readString(folder.resolve(name + ".key")));
+        replace("member.pem", Files.readString(folder.resolve(name + ".pem")));
+    }
+
+    private void trust(String... names) throws IOException {
+        StringBuilder authorities = new StringBuilder();
+        for (String name : names) {
+            authorities.append(Files.readString(folder.resolve(name + ".pem")));
+        }
+        replace("authority.pem", authorities.toString());
+    }
+
+    private void replace(String file, String content) throws IOException {
+        Path written = Files.writeString(folder.resolve(file + ".new"), content);
+        Files.move(written, folder.resolve(file), StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    /** Waits until both the members' port and that for fills have what was changed. */
+    private static void afterReload(List<TestGateway> gateways, Change change) throws IOException {
+        double[] before = gateways.stream().mapToDouble(each -> each.metric(RELOADS)).toArray();
+        change.make();
+        for (int i = 0; i < before.length; i++) {
+            TestGateway gateway = gateways.get(i);
+            double least = before[i] + 2;
+            await(() -> gateway.metric(RELOADS) >= least);
+        }
+    }
+
+    private interface Change {
+        void make() throws IOException;
+    }
+
     private TestGateway sharing(FakeStore store, int index) {
-        return gateway(store, index, tls("member", "member") + ", fills: \"" + hosts.get(index)
+        String authority = Files.exists(folder.resolve("authority.pem")) ? "authority" : "member";
+        return gateway(store, index, tls("member", authority) + ", fills: \"" + hosts.get(index)
                 + ":7801\"", "cache: {page: 64KiB, run: 512KiB}")
                 .environment(ThreeGateways.PATIENT);
     }
