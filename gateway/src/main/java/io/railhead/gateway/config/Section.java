@@ -17,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  * {@link #close} refuses keys that were not read. Single-threaded.
  */
 public final class Section {
+    /** Stands for no listener: paths are not composed for it. A file may hold many thousands. */
+    private static final Listener NOBODY = (path, kind, otherwise) -> {};
+
     private final String file;
     private final String path;
     private final @Nullable JsonNode node;
@@ -58,7 +61,7 @@ public final class Section {
     }
 
     static Section root(String file, @Nullable JsonNode node) throws ConfigException {
-        return new Section(file, "", node, (path, kind, otherwise) -> {});
+        return new Section(file, "", node, NOBODY);
     }
 
     /** Returns the same section with another listener. */
@@ -109,15 +112,16 @@ public final class Section {
     /** Returns the list of mappings below a key; an absent one is empty. */
     public List<Section> list(String key) throws ConfigException {
         List<Section> found = new ArrayList<>();
+        String list = at(key);
         for (JsonNode element : elements(key)) {
-            found.add(new Section(file, at(key) + "[" + found.size() + "]", element, listener));
+            found.add(new Section(file, list + "[" + found.size() + "]", element, listener));
         }
         return found;
     }
 
     /** Returns the list of texts below a key; an absent one is empty. */
     public List<String> texts(String key) throws ConfigException {
-        listener.asked(at(key), "list", "[]");
+        tellAsked(key, "list", "[]");
         List<String> found = new ArrayList<>();
         for (JsonNode element : elements(key)) {
             if (!element.isTextual()) {
@@ -125,7 +129,7 @@ public final class Section {
             }
             found.add(element.textValue());
         }
-        listener.said(at(key), String.join(", ", found));
+        tellSaid(key, String.join(", ", found));
         return found;
     }
 
@@ -188,7 +192,7 @@ public final class Section {
     }
 
     private @Nullable String plainText(String key, String otherwise) throws ConfigException {
-        listener.asked(at(key), "text", otherwise);
+        tellAsked(key, "text", otherwise);
         JsonNode value = take(key);
         if (value == null) {
             return null;
@@ -201,14 +205,14 @@ public final class Section {
         if (value.textValue().isBlank()) {
             throw problem(key, "must not be empty");
         }
-        listener.said(at(key), value.textValue());
+        tellSaid(key, value.textValue());
         return value.textValue();
     }
 
     public String text(String key, String otherwise) throws ConfigException {
         String value = plainText(key, otherwise);
         if (value == null) {
-            listener.said(at(key), otherwise);
+            tellSaid(key, otherwise);
         }
         return value == null ? otherwise : value;
     }
@@ -223,13 +227,13 @@ public final class Section {
 
     /** Returns a number, word or text as written; YAML's on and off are read as booleans. */
     private String scalar(String key, String kind, String otherwise) throws ConfigException {
-        listener.asked(at(key), kind, otherwise);
+        tellAsked(key, kind, otherwise);
         JsonNode value = take(key);
         if (value != null && !value.isValueNode()) {
             throw problem(key, "must be a single value such as " + otherwise);
         }
         String text = value == null ? otherwise : scalar(value);
-        listener.said(at(key), text);
+        tellSaid(key, text);
         return text;
     }
 
@@ -276,7 +280,7 @@ public final class Section {
             case "off", "no", "false" -> false;
             default -> throw problem(key, "'" + text + "' is neither true nor false");
         };
-        listener.said(at(key), Boolean.toString(value));
+        tellSaid(key, Boolean.toString(value));
         return value;
     }
 
@@ -361,6 +365,18 @@ public final class Section {
      */
     private static boolean isNothing(@Nullable JsonNode node) {
         return node == null || node.isNull() || (node.isTextual() && node.textValue().isEmpty());
+    }
+
+    private void tellAsked(String key, String kind, String otherwise) {
+        if (listener != NOBODY) {
+            listener.asked(at(key), kind, otherwise);
+        }
+    }
+
+    private void tellSaid(String key, String value) {
+        if (listener != NOBODY) {
+            listener.said(at(key), value);
+        }
     }
 
     private @Nullable JsonNode take(String key) {

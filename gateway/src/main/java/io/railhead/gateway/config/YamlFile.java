@@ -1,10 +1,13 @@
 package io.railhead.gateway.config;
 
 import com.fasterxml.jackson.core.JsonLocation;
+import com.fasterxml.jackson.core.JsonParseException;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonPointer;
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.core.util.JsonParserDelegate;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
@@ -39,9 +42,7 @@ public final class YamlFile {
     /** Parses content that has been read already; the path is for messages. */
     public static Section parse(Path file, byte[] content) throws ConfigException {
         String name = file.getFileName() == null ? file.toString() : file.getFileName().toString();
-        try (YAMLParser aliases = (YAMLParser) MAPPER.createParser(content);
-                JsonParser parser = MAPPER.createParser(content)) {
-            refuse(aliases, name);
+        try (JsonParser parser = new AliasRefusal((YAMLParser) MAPPER.createParser(content))) {
             JsonNode root = parser.nextToken() == null ? null : MAPPER.readTree(parser);
             if (parser.nextToken() != null) {
                 throw new ConfigException(name + ": holds more than one document");
@@ -74,17 +75,6 @@ public final class YamlFile {
                 + e.getProblem());
     }
 
-    /** Refuses aliases: the tree would take the anchor's name as the value. */
-    private static void refuse(YAMLParser aliases, String name)
-            throws IOException, ConfigException {
-        while (aliases.nextToken() != null) {
-            if (aliases.isCurrentAlias()) {
-                throw new ConfigException(name + where(aliases.currentTokenLocation()) + ": "
-                        + key(aliases) + "is an alias (*); write the value itself");
-            }
-        }
-    }
-
     /** Removes the excerpt that the parser quotes in indented lines: the file may hold secrets. */
     private static String withoutExcerpt(String message) {
         return message.lines()
@@ -104,5 +94,28 @@ public final class YamlFile {
         JsonPointer pointer = parser.getParsingContext().pathAsPointer();
         String path = pointer.toString();
         return path.isEmpty() ? "" : path.substring(1).replace('/', '.') + ": ";
+    }
+
+    /**
+     * A parser that refuses aliases while the tree is built: the tree would take the anchor's name
+     * as the value. A pass of its own would read the file twice.
+     */
+    private static final class AliasRefusal extends JsonParserDelegate {
+        private final YAMLParser yaml;
+
+        AliasRefusal(YAMLParser yaml) {
+            super(yaml);
+            this.yaml = yaml;
+        }
+
+        @Override
+        public @Nullable JsonToken nextToken() throws IOException {
+            JsonToken token = yaml.nextToken();
+            if (yaml.isCurrentAlias()) {
+                throw new JsonParseException(yaml, "is an alias (*); write the value itself",
+                        yaml.currentTokenLocation());
+            }
+            return token;
+        }
     }
 }

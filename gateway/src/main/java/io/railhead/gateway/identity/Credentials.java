@@ -28,6 +28,8 @@ final class Credentials {
     private final Map<String, Identity> byAccessKey;
     private final Map<String, Role> roles;
     private final List<Revocation> revoked;
+    /** Of principals and roles, with the names of claims where a token decides. */
+    private final Set<String> tenants;
     private final boolean severalTenants;
 
     private Credentials(Map<String, Principal> byName, Map<String, Identity> byAccessKey,
@@ -36,7 +38,8 @@ final class Credentials {
         this.byAccessKey = Map.copyOf(byAccessKey);
         this.roles = Collections.unmodifiableMap(roles);
         this.revoked = List.copyOf(revoked);
-        severalTenants = tenants().size() > 1
+        tenants = Collections.unmodifiableSet(tenants(byName, roles));
+        severalTenants = tenants.size() > 1
                 || roles.values().stream().anyMatch(role -> role.tenant().hasClaims());
     }
 
@@ -187,7 +190,6 @@ final class Credentials {
             throw new ConfigException("gateway.trusted_network.principal: there is no '" + trusted
                     + "' in " + file);
         }
-        Set<String> tenants = tenants();
         if (tenants.size() > 1) {
             throw new ConfigException(file.getFileName() + ": principals: tenants "
                     + String.join(", ", tenants) + " cannot be told apart under"
@@ -243,7 +245,7 @@ final class Credentials {
     }
 
     boolean hasTenant(String tenant) {
-        return tenants().contains(tenant)
+        return tenants.contains(tenant)
                 || roles.values().stream().anyMatch(role -> role.tenant().hasClaims());
     }
 
@@ -289,7 +291,7 @@ final class Credentials {
                 .orElse(null);
     }
 
-    private Set<String> tenants() {
+    private static Set<String> tenants(Map<String, Principal> byName, Map<String, Role> roles) {
         Set<String> tenants = new LinkedHashSet<>();
         byName.values().forEach(principal -> tenants.add(principal.tenant()));
         roles.values().forEach(role -> tenants.add(role.tenant().text()));

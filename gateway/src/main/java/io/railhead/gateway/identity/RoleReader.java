@@ -61,7 +61,9 @@ final class RoleReader {
             throw section.problem("name", "'" + name + "' must be 1 to 64 letters, digits or"
                     + " _+.@-, and not role");
         }
-        if (principals.stream().anyMatch(other -> (other + "/").startsWith(name + "/"))) {
+        String prefix = name + "/";
+        if (principals.contains(name)
+                || principals.stream().anyMatch(other -> other.startsWith(prefix))) {
             throw section.problem("name", "'" + name
                     + "' is a principal's name, or the beginning of one before a slash");
         }

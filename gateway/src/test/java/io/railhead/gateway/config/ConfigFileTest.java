@@ -74,6 +74,12 @@ class ConfigFileTest {
     void anAliasIsNotTakenForItsName() throws Exception {
         assertThat(refusal("a: &x {b: 1}\nc:\n  d: *x\n"))
                 .isEqualTo("railhead.yaml:3: c.d: is an alias (*); write the value itself");
+        assertThat(refusal("a: &x b\nc:\n  - d\n  - *x\n"))
+                .isEqualTo("railhead.yaml:4: c.1: is an alias (*); write the value itself");
+        assertThat(refusal("a: &x b\nc: {d: 1, *x : 2}\n"))
+                .startsWith("railhead.yaml:2: c");
+        assertThat(refusal("a: &x {b: 1}\nc: {<<: *x}\n"))
+                .endsWith("is an alias (*); write the value itself");
         ConfigException e = catchThrowableOfType(ConfigException.class,
                 () -> YamlFile.parse(Path.of("credentials.yaml"),
                         "keys: [{secret_key: &k s3cret}, {secret_key: *k}]".getBytes(UTF_8)));
