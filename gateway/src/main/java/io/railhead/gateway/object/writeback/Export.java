@@ -90,13 +90,13 @@ public final class Export implements AutoCloseable {
             return last.get();
         } catch (ExecutionException e) {
             throw new S3Refusal(S3Error.INTERNAL_ERROR, "The log's bytes from " + from
-                    + " on cannot be read: " + e.getCause().getMessage());
+                    + " on cannot be read: " + Turn.causeOf(e.getCause()).getMessage());
         }
     }
 
     /** Frees the room, once a read that was interrupted has ended. */
     @Override
     public void close() {
-        last.whenComplete((_, _) -> reader.close());
+        var _ = last.whenComplete((_, _) -> reader.close());
     }
 }
