@@ -27,7 +27,7 @@ public final class ProgressLine implements Progress, AutoCloseable {
     private long done;
     private long drawn;
 
-    ProgressLine(PrintWriter out, boolean watched) {
+    public ProgressLine(PrintWriter out, boolean watched) {
         this(out, watched, System::nanoTime);
     }
 

@@ -92,6 +92,10 @@ class AdminCommandTest {
             "pin s3://b              | pin {\"bucket\":\"b\",\"prefix\":\"\"}",
             "unpin s3://b/k          | unpin {\"bucket\":\"b\",\"key\":\"k\"}",
             "pins                    | pins {}",
+            "pending                 | pending {}",
+            "retry                   | retry {}",
+            "flush                   | flush {\"progress\":true}",
+            "discard s3://b/a/k --id 1-2 | discard {\"bucket\":\"b\",\"key\":\"a/k\",\"id\":\"1-2\"}",
             "drain --wait 2m         | drain {\"undo\":false,\"wait_seconds\":120}",
             "drain --undo            | drain {\"undo\":true,\"wait_seconds\":0}",
             "log-level               | log-level {}",
@@ -185,7 +189,8 @@ class AdminCommandTest {
 
     @ParameterizedTest
     @CsvSource({"evict,b/k", "warm,s3:///k", "warm,s3://b --rate lots", "drain,--wait 5",
-            "drain,--wait 2h", "log-level,io --for 5m", "warm,s3://b/p --keys f"})
+            "drain,--wait 2h", "discard,s3://b/k", "discard,s3://b --id 1-2",
+            "export,s3://b/k --id 1-2", "log-level,io --for 5m", "warm,s3://b/p --keys f"})
     void misuseIsTold(String command, String arguments) {
         assertThat(run((command + " " + arguments).split(" "))).isEqualTo(2);
         assertThat(asked).isEmpty();
@@ -197,7 +202,8 @@ class AdminCommandTest {
         assertThat(Main.commandLine().setOut(new PrintWriter(out, true)).execute("admin", "--help"))
                 .isZero();
         assertThat(out.toString()).contains("warm", "pin", "unpin", "pins", "evict", "drain",
-                "log-level", "usage", "members", "support-bundle", "admin: true");
+                "log-level", "usage", "members", "pending", "retry", "flush", "export", "discard",
+                "support-bundle", "admin: true");
     }
 
     @Test

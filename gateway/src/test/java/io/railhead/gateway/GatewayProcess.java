@@ -93,7 +93,7 @@ public final class GatewayProcess implements AutoCloseable {
     }
 
     /** One that nobody listens on now, another one at each call. */
-    static int freePort() throws IOException {
+    public static int freePort() throws IOException {
         while (true) {
             try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
                 if (GIVEN.add(socket.getLocalPort())) {

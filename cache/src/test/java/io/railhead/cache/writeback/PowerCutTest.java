@@ -96,6 +96,54 @@ final class PowerCutTest {
         }
     }
 
+    /** An object of parts is discarded: all its entries go, or none, and no other write's. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4})
+    void aDiscardThatIsCutOffLeavesTheWholeObjectOrNothingOfIt(long seed) {
+        Random random = new Random(seed);
+        Random ofCuts = new Random(seed + 1000);
+        boolean[] isDone = {false};
+        try (WriteLog log = LogRig.open(disk)) {
+            for (int i = 0; i < OPERATIONS / 8; i++) {
+                Map<String, LogEntry> held = new HashMap<>();
+                List<String> parts = List.of("a" + i, "b" + i, "other" + i);
+                parts.forEach(name -> put(log, held, name, random.nextInt(30_000), 0));
+                put(log, held, "whole" + i, 0, 0);
+                List<LogEntry> discarded = held.entrySet()
+                        .stream()
+                        .filter(entry -> !entry.getKey().startsWith("other"))
+                        .map(Map.Entry::getValue)
+                        .toList();
+                isDone[0] = false;
+                disk.before = () -> cutDiscard(ofCuts, isDone[0]);
+                LogRig.await(log.commit(List.of(), discarded).thenAccept(_ -> isDone[0] = true));
+                put(log, held, "other" + i + "-later", random.nextInt(100), 0);
+                disk.before = () -> {};
+                LogRig.await(log.commit(List.of(), log.entries()));
+            }
+        }
+        assertThat(cuts).isGreaterThan(OPERATIONS / 8);
+    }
+
+    private synchronized void cutDiscard(Random random, boolean wasAnswered) {
+        cuts++;
+        PowerCutDisk left = disk.cut(random);
+        cutAgain(left, random);
+        try (WriteLog recovered = LogRig.open(left)) {
+            List<String> kinds = recovered.entries()
+                    .stream()
+                    .map(entry -> LogRig.name(entry).replaceAll("[0-9].*", ""))
+                    .filter(kind -> !kind.equals("other"))
+                    .sorted()
+                    .toList();
+            assertThat(kinds).isIn(List.of("a", "b", "whole"), List.of());
+            assertThat(kinds.isEmpty() || !wasAnswered).as("brought back").isTrue();
+            assertThat(recovered.entries()).anyMatch(
+                    entry -> LogRig.name(entry).startsWith("other"));
+            recovered.entries().forEach(entry -> LogRig.requireWhole(recovered, entry));
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4})
     void aLogWhoseMakingWasCutOffIsMadeAgain(long seed) {

@@ -2,6 +2,7 @@ package io.railhead.client;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
@@ -41,15 +42,35 @@ public final class AdminClient implements AutoCloseable {
      * @throws S3Exception if the gateway refuses the call
      */
     public void call(String name, String json, Consumer<String> lines) throws IOException {
-        Call call = new Call(SdkHttpMethod.POST, PATH + name, Map.of(),
-                Map.of("Content-Type", "application/json"),
-                Call.Body.of(json.getBytes(StandardCharsets.UTF_8)));
-        try (HttpAnswer answer = http.require(call);
-                BufferedReader reader = new BufferedReader(
-                        new InputStreamReader(answer.body(), StandardCharsets.UTF_8))) {
+        read(name, json, body -> {
+            BufferedReader reader = new BufferedReader(
+                    new InputStreamReader(body, StandardCharsets.UTF_8));
             for (String line = reader.readLine(); line != null; line = reader.readLine()) {
                 lines.accept(line);
             }
+        });
+    }
+
+    /** Reads the response to a call. */
+    @FunctionalInterface
+    public interface Receiver {
+
+        /** @param body is closed afterwards */
+        void receive(InputStream body) throws IOException;
+    }
+
+    /**
+     * Makes one call whose response is bytes, without retries.
+     *
+     * @param json the call's argument, an object
+     * @throws S3Exception if the gateway refuses the call
+     */
+    public void read(String name, String json, Receiver receiver) throws IOException {
+        Call call = new Call(SdkHttpMethod.POST, PATH + name, Map.of(),
+                Map.of("Content-Type", "application/json"),
+                Call.Body.of(json.getBytes(StandardCharsets.UTF_8)));
+        try (HttpAnswer answer = http.require(call); InputStream body = answer.body()) {
+            receiver.receive(body);
         }
     }
 

@@ -50,6 +50,8 @@ public final class AdminCalls {
                 Map.entry("pending", operators.writeBack()::pending),
                 Map.entry("flush", operators.writeBack()::flush),
                 Map.entry("retry", operators.writeBack()::retry),
+                Map.entry("export", operators.writeBack()::export),
+                Map.entry("discard", operators.writeBack()::discard),
                 Map.entry("drain", operators.drain()::call),
                 Map.entry("usage", new UsageCall(metrics.usage, clock)::call),
                 Map.entry("support", operators.support()::run),

@@ -1,12 +1,19 @@
 package io.railhead.gateway.admin;
 
+import io.netty.buffer.Unpooled;
 import io.railhead.gateway.s3.ErrorXml;
 import io.railhead.gateway.s3.Guard;
 import io.railhead.gateway.s3.S3Refusal;
 import io.vertx.core.Context;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.internal.buffer.BufferInternal;
 import io.vertx.core.json.JsonObject;
+import java.nio.ByteBuffer;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -78,6 +85,44 @@ final class AdminResponse {
                 .putHeader("content-type", type)
                 .putHeader("cache-control", "no-store")
                 .putHeader("x-amz-request-id", requestId);
+    }
+
+    /** Begins an answer of so many bytes, which {@link #bytes} sends; no line may follow. */
+    void beginBytes(long lengthBytes) {
+        execute(() -> {
+            if (isOpen()) {
+                begun = true;
+                head(200, "application/octet-stream");
+                response.putHeader("content-length", Long.toString(lengthBytes));
+            }
+        });
+    }
+
+    /** Sends bytes, and waits until they are sent. Throws if the caller has left. */
+    void bytes(ByteBuffer bytes) throws InterruptedException {
+        CompletableFuture<@Nullable Void> sent = new CompletableFuture<>();
+        execute(() -> {
+            if (isOpen()) {
+                response.write(BufferInternal.buffer(Unpooled.wrappedBuffer(bytes)))
+                        .onComplete(_ -> sent.complete(null), sent::completeExceptionally);
+            } else {
+                sent.cancel(false);
+            }
+        });
+        try {
+            sent.get();
+        } catch (ExecutionException | CancellationException e) {
+            throw new InterruptedException("the caller has left");
+        }
+    }
+
+    /** Ends an answer, all of whose bytes were sent. */
+    void endBytes() {
+        execute(() -> {
+            if (isOpen()) {
+                response.end();
+            }
+        });
     }
 
     /** Sends the whole response, or its last line. */

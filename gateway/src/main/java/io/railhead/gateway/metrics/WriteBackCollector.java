@@ -47,6 +47,10 @@ public final class WriteBackCollector extends Collector {
                         "Requests answered 503 since pending writes took longer than"
                                 + " `write_back.wait`.",
                         now.waitedTooLong()),
+                counter("railhead_write_back_discarded",
+                        "Such objects, and open uploads at the gateway's disk, that an"
+                                + " administrator has discarded.",
+                        now.discarded()),
                 gauge("railhead_write_back_uploads",
                         "Multipart uploads that are open at the gateway's disk.",
                         now.uploads().open()),

@@ -6,8 +6,10 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.LongSupplier;
@@ -32,6 +34,7 @@ final class BucketQueue {
     private final LongSupplier nanoClock;
     private final Deque<Entry> entries = new ArrayDeque<>(); // guarded by this; in their order
     private final Map<Entry, Long> doubts = new HashMap<>(); // guarded by this; to nanoseconds
+    private final Set<PendingWrite> leaving = new HashSet<>(); // guarded by this; none is tried
     private int turns; // guarded by this; requests that are at the store
     private boolean busy; // guarded by this
     private boolean closed; // guarded by this
@@ -152,6 +155,43 @@ final class BucketQueue {
         goOn();
     }
 
+    /**
+     * Discards a write, so that the store never gets it. No try of it begins meanwhile. The stage
+     * completes once the log has recorded that; after a failure the write stays.
+     *
+     * @return null if a try of the write is under way, or it is not pending any more
+     */
+    @Nullable
+    CompletionStage<?> tryDiscard(PendingWrite write) {
+        synchronized (this) {
+            boolean isTried = busy && write.equals(entries.peek());
+            if (isTried || closed || !entries.contains(write) || !leaving.add(write)) {
+                return null;
+            }
+        }
+        return steps.forget(write).whenComplete((_, failure) -> left(write, failure == null));
+    }
+
+    private void left(PendingWrite write, boolean isDiscarded) {
+        boolean isInDoubt;
+        synchronized (this) {
+            leaving.remove(write);
+            if (isDiscarded && write.equals(entries.peek())) {
+                // The pause was this write's.
+                pause = FIRST_PAUSE;
+                timer = null;
+            }
+            if (isDiscarded) {
+                entries.remove(write);
+            }
+            isInDoubt = doubts.containsKey(write);
+        }
+        if (isDiscarded) {
+            write.discarded(isInDoubt ? WriteOutcome.UNKNOWN : WriteOutcome.DONE);
+        }
+        goOn();
+    }
+
     /** Sends nothing more; requests that wait end by their own time. */
     synchronized void close() {
         closed = true;
@@ -173,6 +213,9 @@ final class BucketQueue {
     private synchronized @Nullable Entry next() {
         Entry first = entries.peek();
         if (first == null || busy || closed || sealed || timer != null) {
+            return null;
+        }
+        if (first instanceof PendingWrite write && leaving.contains(write)) {
             return null;
         }
         if (isInDoubt(first.key(), first)) {

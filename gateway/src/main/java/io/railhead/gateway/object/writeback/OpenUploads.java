@@ -56,8 +56,8 @@ public final class OpenUploads {
     public record Stats(int open, long openBytes, long abandoned, long refusedParts) {}
 
     /** One open upload, for an administrator. */
-    public record Open(String backend, String bucket, String key, String principal, int parts,
-            long bytes, Instant since) {}
+    public record Open(String id, String backend, String bucket, String key, String principal,
+            int parts, long bytes, Instant since) {}
 
     OpenUploads(WriteLog log, InstantSource clock) {
         this.log = log;
@@ -127,6 +127,13 @@ public final class OpenUploads {
         open.remove(write.upload());
     }
 
+    /** Has the completion of a discarded object be answered no more. */
+    void forget(LogRecord.Write discarded) {
+        synchronized (completed) {
+            completed.remove(discarded.upload());
+        }
+    }
+
     /** Ends an upload and frees its room. */
     CompletionStage<?> abort(OpenUpload upload) {
         return upload.end(_ -> log.commit(List.of(), upload.entriesBut(List.of())))
@@ -169,7 +176,7 @@ public final class OpenUploads {
                 .map(upload -> {
                     PendingName name = upload.head().name();
                     List<LogPart> parts = upload.parts();
-                    return new Open(name.backend(), name.bucket(), name.key(),
+                    return new Open(upload.id(), name.backend(), name.bucket(), name.key(),
                             upload.head().principal(), parts.size(), bytesOf(parts),
                             Instant.ofEpochMilli(upload.atMillis()));
                 })

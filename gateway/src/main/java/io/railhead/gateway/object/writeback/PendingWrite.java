@@ -10,6 +10,8 @@ import io.railhead.cache.writeback.LogReader;
 import io.railhead.cache.writeback.WriteLog;
 import io.railhead.gateway.fill.ObjectHeaders;
 import io.railhead.gateway.http.HttpDate;
+import io.railhead.gateway.s3.S3Error;
+import io.railhead.gateway.s3.S3Refusal;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,10 +50,10 @@ final class PendingWrite implements BucketQueue.Entry {
         this.entry = entry;
         this.parts = List.copyOf(parts);
         this.storeUpload = storeUpload;
-        this.open = writes.begin(id());
+        this.open = writes.begin(object());
     }
 
-    private ObjectId id() {
+    private ObjectId object() {
         PendingName name = name();
         return new ObjectId(name.backend(), write.head().namespace(), name.bucket(), name.key(),
                 null);
@@ -107,7 +109,12 @@ final class PendingWrite implements BucketQueue.Entry {
         problem = reason;
     }
 
-    /** Returns the stage that completes when it is no longer pending. */
+    /** Returns its name for administrators. It is unlike that of any other write of the log. */
+    String id() {
+        return entry.id() + "-" + write.atMillis();
+    }
+
+    /** Returns the stage that completes when the store has it, and fails if it is discarded. */
     CompletionStage<@Nullable Void> written() {
         return written;
     }
@@ -122,6 +129,17 @@ final class PendingWrite implements BucketQueue.Entry {
         written.complete(null);
     }
 
+    /**
+     * Ends being pending without the store, once the log has forgotten it for good. Cached pages of
+     * the key are evicted, since its writer has read this version.
+     */
+    void discarded(WriteOutcome outcome) {
+        open.end(outcome);
+        written.completeExceptionally(new S3Refusal(S3Error.SERVICE_UNAVAILABLE,
+                "An administrator has discarded an object that this request waited for: the store"
+                        + " does not get it."));
+    }
+
     /** Returns what a HEAD says. */
     ObjectMetadata metadata() {
         Map<String, String> headers = PutHeaders.ofObject(write.head().headers());
@@ -132,7 +150,7 @@ final class PendingWrite implements BucketQueue.Entry {
             headers.put("x-amz-checksum-type", write.isMultipart() ? "COMPOSITE" : "FULL_OBJECT");
         }
         return ObjectHeaders.cacheOnly(
-                new ObjectVersion(id(), write.etag(), "", sizeBytes()), headers,
+                new ObjectVersion(object(), write.etag(), "", sizeBytes()), headers,
                 new ObjectHeaders.Moment(0, 0));
     }
 

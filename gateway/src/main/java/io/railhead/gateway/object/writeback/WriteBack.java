@@ -14,9 +14,7 @@ import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.gateway.s3.sigv4.Authentication;
 import java.time.Duration;
-import java.time.Instant;
 import java.time.InstantSource;
-import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -50,8 +48,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
     private final Function<String, @Nullable Principal> principals;
     private final WriteBackCounts counts = new WriteBackCounts();
     private final ConcurrentMap<PendingName.Bucket, BucketQueue> queues = new ConcurrentHashMap<>();
-    /** The newest pending write of each key. */
-    private final ConcurrentMap<PendingName.Identity, PendingWrite> newest = new ConcurrentHashMap<>();
+    private final PendingKeys keys = new PendingKeys();
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("railhead-write-back").factory());
     private final OpenUploads uploads;
@@ -62,15 +59,6 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
     private volatile @Nullable StoreWriter writer;
 
     /**
-     * One write that the store does not have yet, for an administrator.
-     *
-     * @param since when it was acknowledged
-     * @param problem the reason why the store has refused it; "" for none
-     */
-    public record Pending(String backend, String bucket, String key, String principal, long bytes,
-            Instant since, String problem) {}
-
-    /**
      * The state now, for metrics.
      *
      * @param oldestSeconds the age of the oldest pending write; 0 for none
@@ -78,7 +66,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
      */
     public record Stats(int pending, long pendingBytes, double oldestSeconds, int stuck,
             long atDisk, long atStore, long writtenBytes, long failedTries, long waitedTooLong,
-            WriteLog.Stats log, OpenUploads.Stats uploads) {}
+            long discarded, WriteLog.Stats log, OpenUploads.Stats uploads) {}
 
     /**
      * Takes up the writes that the log holds; none is sent before {@link #start}.
@@ -97,18 +85,13 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
         this.nanoClock = nanoClock;
         this.uploads = new OpenUploads(log, clock);
         this.room = new LogRoom(log, patience, nanoClock, uploads::refusedPart);
-        this.steps = new QueueSteps(() -> writer, log, counts,
-                written -> newest.remove(written.name().identity(), written), timer);
+        this.steps = new QueueSteps(() -> writer, log, counts, keys::remove, timer);
         LogContents found = LogContents.of(log);
         this.recovered = found.writes(writes);
-        recovered.forEach(this::note);
+        recovered.forEach(keys::add);
         recovered.forEach(this::completed);
         found.uploads().forEach(uploads::recover);
         found.removeTheRest();
-    }
-
-    private void note(PendingWrite write) {
-        newest.put(write.name().identity(), write);
     }
 
     private void completed(PendingWrite write) {
@@ -171,15 +154,9 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
                 : queues.values().stream().flatMap(queue -> queue.all().stream()).toList();
     }
 
-    /** Returns pending writes, the oldest first. */
-    public List<Pending> list(int most) {
-        return pending().stream()
-                .sorted(Comparator.comparingLong(PendingWrite::sequence))
-                .limit(most)
-                .map(write -> new Pending(write.name().backend(), write.name().bucket(),
-                        write.name().key(), write.write().head().principal(), write.sizeBytes(),
-                        Instant.ofEpochMilli(write.write().atMillis()), write.problem()))
-                .toList();
+    /** Returns the calls about one write, which an administrator names. */
+    public NamedWrites named() {
+        return new NamedWrites(this);
     }
 
     /** Tries the oldest write of each bucket now, without waiting for its pause. */
@@ -197,8 +174,8 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
                 Math.max(0, clock.millis() - oldest) / 1000.0,
                 (int) queues.values().stream().filter(BucketQueue::isStuck).count(),
                 counts.atDisk().sum(), counts.atStore().sum(), counts.writtenBytes().sum(),
-                counts.failedTries().sum(), counts.waitedTooLong().sum(), log.stats(),
-                uploads.stats());
+                counts.failedTries().sum(), counts.waitedTooLong().sum(),
+                counts.discarded().sum(), log.stats(), uploads.stats());
     }
 
     @Override
@@ -237,7 +214,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
     /** Returns the newest pending write of a key; null for none. */
     @Nullable
     PendingWrite find(PendingName name) {
-        return newest.isEmpty() ? null : newest.get(name.identity());
+        return keys.newest(name);
     }
 
     /** Returns whether a write to the bucket may be acknowledged before the store has it. */
@@ -287,8 +264,10 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
         boolean hadFailed = log.stats().failed();
         return log.commit(List.of(new WriteLog.Draft(finished, write.encoded())), replaced,
                 added -> {
-                    enqueue(new PendingWrite(write, added.getFirst(), parts, new StoreUpload(),
-                            writes));
+                    PendingWrite pending = new PendingWrite(write, added.getFirst(), parts,
+                            new StoreUpload(), writes);
+                    keys.add(pending);
+                    enqueue(pending);
                     counts.atDisk().increment();
                 }).whenComplete((_, failure) -> {
                     // A full or closed log gives no cause, and takes nothing.
@@ -299,12 +278,30 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
                 });
     }
 
+    /**
+     * Discards a pending write. The stage completes once a restart finds it no more.
+     *
+     * @return null if a try of the write is under way, or it is not pending any more
+     */
+    @Nullable
+    CompletionStage<?> tryDiscard(PendingWrite write) {
+        CompletionStage<?> discarded = queue(write.name().inBucket()).tryDiscard(write);
+        return discarded == null ? null : discarded.thenAccept(_ -> {
+            uploads.forget(write.write());
+            counts.discarded().increment();
+        });
+    }
+
+    /** Discards an open upload and its parts; fails if it has ended. */
+    CompletionStage<?> discard(OpenUpload upload) {
+        return uploads.abort(upload).thenAccept(_ -> counts.discarded().increment());
+    }
+
     void acknowledgedAtStore() {
         counts.atStore().increment();
     }
 
     private void enqueue(PendingWrite write) {
-        note(write);
         queue(write.name().inBucket()).add(write);
         completed(write);
     }
@@ -363,10 +360,16 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
     CompletionStage<@Nullable Void> settled(PendingWrite last) {
         CompletableFuture<@Nullable Void> waiting = last.written().toCompletableFuture().copy();
         return waiting.orTimeout(patience.toMillis(), TimeUnit.MILLISECONDS)
-                .exceptionallyCompose(_ -> CompletableFuture.failedStage(waitedTooLong()));
+                .exceptionallyCompose(failure -> CompletableFuture.failedStage(
+                        Turn.causeOf(failure) instanceof S3Refusal discarded
+                                ? discarded
+                                : waitedTooLong()));
     }
 
-    /** Completes when the stores have everything that was acknowledged before. */
+    /**
+     * Completes when the stores have everything that was acknowledged before. Fails with
+     * {@code S3Refusal} at the same time if any of that was discarded meanwhile.
+     */
     public CompletionStage<?> flush() {
         return CompletableFuture.allOf(pending().stream()
                 .map(write -> write.written().toCompletableFuture())

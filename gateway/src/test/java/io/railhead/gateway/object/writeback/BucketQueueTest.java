@@ -187,6 +187,60 @@ class BucketQueueTest {
     }
 
     @Test
+    void aDiscardedWriteIsNeverTriedAgainAndUnblocksThoseBehind() throws Exception {
+        PendingWrite first = put("a");
+        answer(REFUSED);
+        put("b");
+        forgotten = new CompletableFuture<>();
+        CompletionStage<?> discarded = queue.tryDiscard(first);
+        assertThat(discarded).isNotNull();
+        assertThat(queue.tryDiscard(first)).as("twice").isNull();
+        queue.retry();
+        fire();
+        assertThat(sent).as("nothing of it while the log records that").containsExactly("a");
+        assertThat(first.written().toCompletableFuture()).isNotDone();
+        forgotten.complete(null);
+        assertThat(first.written().toCompletableFuture()).isCompletedExceptionally();
+        assertThat(sent).containsExactly("a", "b");
+        assertThat(queue.isStuck()).isFalse();
+    }
+
+    @Test
+    void aWriteThatIsBeingTriedIsNotDiscardedAndOneBehindItIs() throws Exception {
+        PendingWrite first = put("a");
+        PendingWrite second = put("b");
+        put("c");
+        assertThat(queue.tryDiscard(first)).isNull();
+        assertThat(queue.tryDiscard(second)).isNotNull();
+        answer(WRITTEN);
+        assertThat(sent).containsExactly("a", "c");
+        assertThat(queue.tryDiscard(first)).as("the store has it").isNull();
+    }
+
+    @Test
+    void aDiscardThatTheLogCannotRecordLeavesTheWrite() throws Exception {
+        PendingWrite first = put("a");
+        answer(REFUSED);
+        forgotten = CompletableFuture.failedFuture(new IllegalStateException("of the test"));
+        assertThat(queue.tryDiscard(first)).isNotNull();
+        assertThat(first.written().toCompletableFuture()).isNotDone();
+        fire();
+        assertThat(sent).as("tried after its pause").containsExactly("a", "a");
+    }
+
+    @Test
+    void aDiscardedWriteThatMayStillHappenHoldsUpTheNextOneOfItsKey() throws Exception {
+        PendingWrite first = put("a");
+        answer(LATE);
+        put("a");
+        assertThat(queue.tryDiscard(first)).isNotNull();
+        assertThat(sent).containsExactly("a");
+        nowNanos += BucketQueue.DOUBT.toNanos();
+        fire();
+        assertThat(sent).containsExactly("a", "a");
+    }
+
+    @Test
     void deletionsOfOtherKeysPassAStuckWrite() throws Exception {
         put("a");
         assertThat(queue.mayPass("b", true)).isFalse();
