@@ -1,5 +1,6 @@
 package io.railhead.gateway;
 
+import io.railhead.gateway.admin.FlushEndpoint;
 import io.railhead.gateway.admin.PrefetchEndpoint;
 import io.railhead.gateway.admission.Admission;
 import io.railhead.gateway.audit.Audit;
@@ -65,10 +66,11 @@ final class FrontDoorOpening {
     private final ReadServices reads;
     private final ClientSessions clientSessions;
     private final FabricOpening opening;
+    private final FlushEndpoint flush;
 
     FrontDoorOpening(GatewayConfig config, CredentialStore credentials, Routes routes,
             AccessControl access, ReadServices reads, ClientSessions clientSessions,
-            FabricOpening opening) {
+            FabricOpening opening, FlushEndpoint flush) {
         this.config = config;
         this.credentials = credentials;
         this.routes = routes;
@@ -76,6 +78,7 @@ final class FrontDoorOpening {
         this.reads = reads;
         this.clientSessions = clientSessions;
         this.opening = opening;
+        this.flush = flush;
     }
 
     S3Listener open(Vertx vertx, Connections connections, Admission admission,
@@ -114,7 +117,7 @@ final class FrontDoorOpening {
         return Map.of("endpoints", directory, "sessions",
                 new SessionOpening(clientSessions, directory, callers,
                         this::reasonAgainstCleartext),
-                "warm", new PrefetchEndpoint(reads, routes, access));
+                "warm", new PrefetchEndpoint(reads, routes, access), "flush", flush);
     }
 
     private @Nullable Sts sts(Audit audit) {

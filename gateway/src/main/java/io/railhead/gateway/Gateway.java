@@ -18,6 +18,7 @@ import io.railhead.cache.memory.PageMemory;
 import io.railhead.gateway.admin.AdminApi;
 import io.railhead.gateway.admin.AdminCalls;
 import io.railhead.gateway.admin.Drain;
+import io.railhead.gateway.admin.FlushEndpoint;
 import io.railhead.gateway.admin.MembersCall;
 import io.railhead.gateway.admin.SecretMask;
 import io.railhead.gateway.admin.SupportCall;
@@ -229,7 +230,7 @@ public final class Gateway implements AutoCloseable, Readiness {
                     RdmaDeadlines.ofChannel(config.rdma().channel().requestTimeout())), routes,
                     credentials, callers, access, admission, config.cache().window().bytes()));
             listener = new FrontDoorOpening(config, credentials, routes, access, reads,
-                    clientSessions, opening)
+                    clientSessions, opening, new FlushEndpoint(writeBack))
                     .open(vertx, connections, admission, callers,
                             new FrontDoor.Logs(metrics, accessLog, audit), unsignedEndpoints(),
                             nanoClock)

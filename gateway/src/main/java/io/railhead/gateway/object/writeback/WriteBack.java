@@ -226,6 +226,11 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
         return uploads;
     }
 
+    /** Returns how long a request waits for writes that are pending. */
+    Duration patience() {
+        return patience;
+    }
+
     LogRoom room() {
         return room;
     }
