@@ -66,11 +66,10 @@ final class FrontDoorOpening {
     private final ReadServices reads;
     private final ClientSessions clientSessions;
     private final FabricOpening opening;
-    private final FlushEndpoint flush;
 
     FrontDoorOpening(GatewayConfig config, CredentialStore credentials, Routes routes,
             AccessControl access, ReadServices reads, ClientSessions clientSessions,
-            FabricOpening opening, FlushEndpoint flush) {
+            FabricOpening opening) {
         this.config = config;
         this.credentials = credentials;
         this.routes = routes;
@@ -78,18 +77,23 @@ final class FrontDoorOpening {
         this.reads = reads;
         this.clientSessions = clientSessions;
         this.opening = opening;
-        this.flush = flush;
     }
 
+    /**
+     * The paths that are made elsewhere.
+     *
+     * @param unsigned by their names behind {@link InternalEndpoint#PREFIX}
+     */
+    record Given(FlushEndpoint flush, Map<String, UnsignedEndpoint> unsigned) {}
+
     S3Listener open(Vertx vertx, Connections connections, Admission admission,
-            SessionCallers callers, FrontDoor.Logs logs, Map<String, UnsignedEndpoint> unsigned,
-            LongSupplier nanoClock) {
+            SessionCallers callers, FrontDoor.Logs logs, Given given, LongSupplier nanoClock) {
         // Shared by both users, so that the gateway's start means the same time to each.
         ReplayGuard replayGuard = new ReplayGuard(config.rdma().tokenAge(),
                 credentials::areOfSeveralTenants, Clock.systemUTC(),
                 nanoClock);
-        OwnPaths paths = new OwnPaths(endpoints(callers), unsigned, dialectPaths(replayGuard),
-                sts(logs.audit()));
+        OwnPaths paths = new OwnPaths(endpoints(callers, given.flush), given.unsigned,
+                dialectPaths(replayGuard), sts(logs.audit()));
         RequestVerifier verifier = new RequestVerifier(authenticator(), paths, routes,
                 config.gateway().domains(), Clock.systemUTC());
         return new S3Listener(vertx,
@@ -112,7 +116,7 @@ final class FrontDoorOpening {
                 Clock.systemUTC()));
     }
 
-    private Map<String, InternalEndpoint> endpoints(SessionCallers callers) {
+    private Map<String, InternalEndpoint> endpoints(SessionCallers callers, FlushEndpoint flush) {
         FabricDirectory directory = opening.endpoints();
         return Map.of("endpoints", directory, "sessions",
                 new SessionOpening(clientSessions, directory, callers,

@@ -230,9 +230,11 @@ public final class Gateway implements AutoCloseable, Readiness {
                     RdmaDeadlines.ofChannel(config.rdma().channel().requestTimeout())), routes,
                     credentials, callers, access, admission, config.cache().window().bytes()));
             listener = new FrontDoorOpening(config, credentials, routes, access, reads,
-                    clientSessions, opening, new FlushEndpoint(writeBack))
+                    clientSessions, opening)
                     .open(vertx, connections, admission, callers,
-                            new FrontDoor.Logs(metrics, accessLog, audit), unsignedEndpoints(),
+                            new FrontDoor.Logs(metrics, accessLog, audit),
+                            new FrontDoorOpening.Given(new FlushEndpoint(writeBack),
+                                    unsignedEndpoints()),
                             nanoClock)
                     .leavingWhile(drain::isOn)
                     .tracedWhile(tracing::isOn);
