@@ -4,6 +4,9 @@ Each rank's part is a safetensors file of its own. It is written from memory by 
 by load_safetensors: the header first, then all tensors straight into their storage, many requests at a time.
 Where torch has it, torch.distributed.checkpoint does the same by RailheadWriter and RailheadReader, from and into the tensors.
 Plain S3 uploads and downloads by boto3's transfer manager (parts of 8 MiB, ten at a time), and parses.
+
+A save is over once it is acknowledged. Where a gateway does that at its own disk (acknowledge: disk), a flush comes before the
+checkpoint is looked at in the store, and before one is deleted: one copy on one disk is none to rely on.
 """
 
 from __future__ import annotations
@@ -63,6 +66,7 @@ def save(site: Site, shards: list[Shard], write: Write) -> Way:
         for shard in shards:
             write(f"{folder}/{shard.name}", shard.file)
         with watch.aside():
+            site.flush(f"{folder}/")
             for shard in shards:
                 check(site.read(f"{folder}/{shard.name}") == shard.file, f"{folder}/{shard.name}")
             site.delete(f"{folder}/{shard.name}" for shard in shards)
@@ -102,6 +106,7 @@ def save_dcp(site: Site, shards: list[Shard]) -> Way:
         with watch.aside():
             for shard in shards:
                 check_same(load_dcp(site, shard, f"{folder}/{shard.name}"), shard)
+            site.flush(f"{folder}/")
             site.delete(each.url.removeprefix(site.url("")) for each in site.client.list(site.url(f"{folder}/")))
         return sum(len(shard.file) for shard in shards)
 

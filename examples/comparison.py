@@ -11,6 +11,7 @@ import signal
 import sys
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,11 @@ class Site:
             got = body.readinto(memory[have:])
             check(got > 0, f"{name} ends after {have} bytes")
             have += got
+
+    def flush(self, prefix: str) -> None:
+        """Returns once the store has what was written below the prefix, as one that is no gateway has when it answers."""
+        with suppress(railhead.NotServed):
+            self.client.flush(self.url(prefix))
 
     def delete(self, names: Iterable[str]) -> None:
         for name in names:

@@ -149,3 +149,19 @@ def _run(bucket: str, key: str, index: int) -> int:
 def _score(member: int, run: int) -> int:
     rotated = (member << 32 | member >> 32) & _ALL
     return _mix(member + _mix(run ^ rotated) & _ALL)
+
+
+@contextmanager
+def acknowledging(folder: Path, store: str, bucket: str) -> Iterator[Gateway]:
+    """A gateway that acknowledges writes of the bucket at its disk; rack.CannotStart where the folder takes no log."""
+    keys = {"access_key": KEYS.access_key, "secret_key": KEYS.secret_key}
+    allow = {"Effect": "Allow", "Principal": "writer", "Action": "s3:*", "Resource": "*"}
+    (folder / "policy.json").write_text(json.dumps({"Version": "2012-10-17", "Statement": [allow]}))
+    with rack.Processes(folder) as processes:
+        endpoint, health = rack.start_gateway(
+            processes, store, {}, [{"name": "writer", "rdma_put": True, "keys": [keys],
+                                    "backend_credential": {"access_key": "STORE", "secret_key": "secret-key-of-the-store"}}],
+            gateway={"policy": "policy.json", "sole": True}, cache={"memory": "128MiB"},
+            write_back={"path": str(folder / "log"), "size": "256MiB", "wait": "1s"},
+            rules=[{"bucket": bucket, "acknowledge": "disk", "copies": 1}])
+        yield Gateway(processes, endpoint, health)

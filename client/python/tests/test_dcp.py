@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import pickle
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import gateways
 import pytest
-from conftest import ROOT, Rack, ScriptedStore, environment_of
+import rack
+from conftest import KEYS, ROOT, Rack, Request, ScriptedStore, environment_of
 from dict_store import DictStore
 
 import railhead
@@ -262,6 +266,130 @@ def test_parts_are_of_a_size_that_s3_takes() -> None:
         lengths = [min(part, section.nbytes - at) for at in range(0, section.nbytes, part)]
         assert min(lengths) >= 5 * MIB
         assert max(lengths) < 2 * step
+
+
+# ---- Where a gateway acknowledges at its disk ----
+
+
+class AtDisk(DictStore):
+    """As a gateway that has all at its disk: `is_flushed` says whether the store has it, too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_flushed = False
+
+    def __call__(self, request: Request) -> None:
+        if request.path.startswith("/.railhead/flush"):
+            request.answer(200 if self.is_flushed else 503)
+        else:
+            super().__call__(request)
+
+    def _put(self, request: Request, name: str) -> None:
+        self.objects[name] = request.body
+        request.answer(X_Railhead_Acknowledged="disk")
+
+
+@pytest.fixture
+def at_disk(scripted: ScriptedStore) -> AtDisk:
+    made = scripted.script = AtDisk()
+    return made
+
+
+def test_what_was_replaced_is_deleted_once_the_store_has_the_new_one(scripted: ScriptedStore, at_disk: AtDisk) -> None:
+    with scripted.client() as client:
+        writer = RailheadWriter("s3://ckpt/a", client=client)
+        dcp.save({"a": torch.arange(10)}, storage_writer=writer)
+        former = set(at_disk.objects)
+        dcp.save({"a": torch.arange(10, 20)}, storage_writer=writer)
+        assert former < set(at_disk.objects)
+        with pytest.raises(railhead.DeadlineExceeded):
+            writer.settle(timeout=0)
+        assert former < set(at_disk.objects)
+        at_disk.is_flushed = True
+        assert writer.settle() == []
+        assert len(at_disk.objects) == 2
+        assert load(client, "s3://ckpt/a", {"a": torch.zeros(10, dtype=torch.int64)})["a"][0] == 10
+        asked = len(scripted.asked)
+        writer.settle()
+        assert len(scripted.asked) == asked
+
+
+def test_so_many_of_the_newest_checkpoints_are_kept(scripted: ScriptedStore, at_disk: AtDisk) -> None:
+    at_disk.is_flushed = True
+    at_disk.objects["/ckpt/run/notes.txt"] = at_disk.objects["/ckpt/run/step-1/deeper/.metadata"] = b"n"
+    with scripted.client() as client:
+        for step in (9, 10, 11, 8):
+            writer = RailheadWriter(f"s3://ckpt/run/step-{step}", client=client)
+            dcp.save({"a": torch.arange(step)}, storage_writer=writer)
+        assert writer.settle(keep=2) == ["s3://ckpt/run/step-10/", "s3://ckpt/run/step-9/"]
+        assert RailheadWriter("s3://ckpt/run/step-8", client=client).settle(keep=1) == []
+        with pytest.raises(ValueError, match="keep"):
+            writer.settle(keep=0)
+    assert {name.split("/")[3] for name in at_disk.objects} == {"step-8", "step-11", "step-1", "notes.txt"}
+
+
+def test_a_store_that_acknowledges_itself_is_asked_for_no_flush(kept: railhead.Client, scripted: ScriptedStore,
+                                                               store: DictStore) -> None:
+    for step in (1, 2):
+        writer = RailheadWriter(f"s3://ckpt/plain/step-{step}", client=kept)
+        dcp.save({"a": torch.arange(10)}, storage_writer=writer)
+        gone = writer.settle(keep=1)
+    assert gone == ["s3://ckpt/plain/step-1/"]
+    assert not scripted.came("flush")
+    assert {name.split("/")[3] for name in store.objects} == {"step-2"}
+
+
+class SlowStore(DictStore):
+    """Takes no write before `goes_on` is set. Its buckets are unversioned."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.goes_on = threading.Event()
+
+    def __call__(self, request: Request) -> None:
+        if request.path.endswith("?versioning"):
+            request.answer(body=b"<VersioningConfiguration/>")
+        elif request.path.endswith("?encryption"):
+            request.answer(404)
+        else:
+            super().__call__(request)
+
+    def _put(self, request: Request, name: str) -> None:
+        self.goes_on.wait()
+        self.objects[name] = request.body
+        request.answer(ETag=f'"{hashlib.md5(request.body).hexdigest()}"')
+
+
+@pytest.mark.parametrize("fabric", ["loopback", "http"])
+def test_a_save_at_the_gateways_disk_outlives_a_stopped_store(scripted: ScriptedStore, tmp_path: Path, fabric: str) -> None:
+    if os.environ.get("RAILHEAD_NO_GATEWAY"):
+        pytest.skip("no gateway: ./railhead is not built")
+    store = scripted.script = SlowStore()
+    former = "/ckpt/run/step-1/.metadata"
+    try:
+        with (gateways.acknowledging(tmp_path, scripted.endpoint, "ckpt") as gateway,
+              railhead.Client(gateway.endpoint, credentials=KEYS, region="us-east-1", fabric=fabric) as client):
+            store.goes_on.set()
+            writer = RailheadWriter("s3://ckpt/run/step-1", client=client)
+            dcp.save({"a": torch.arange(10)}, storage_writer=writer)
+            assert writer.settle(keep=1) == []
+            assert former in store.objects
+            store.goes_on.clear()
+            writer = RailheadWriter("s3://ckpt/run/step-2", client=client)
+            dcp.save({"a": torch.arange(10, 20)}, storage_writer=writer)
+            assert "/ckpt/run/step-2/.metadata" not in store.objects
+            with pytest.raises(railhead.DeadlineExceeded, match="of this principal: 2, with"):
+                writer.settle(keep=1, timeout=2)
+            assert former in store.objects
+            assert load(client, "s3://ckpt/run/step-2", {"a": torch.zeros(10, dtype=torch.int64)})["a"][0] == 10
+            store.goes_on.set()
+            assert writer.settle(keep=1, timeout=60) == ["s3://ckpt/run/step-1/"]
+            assert {name.split("/")[3] for name in store.objects} == {"step-2"}
+            assert len(store.objects) == 2
+    except rack.CannotStart as reason:
+        pytest.skip(f"no gateway: {reason}")
+    finally:
+        store.goes_on.set()
 
 
 # ---- Through a gateway ----

@@ -116,6 +116,34 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 {{- end -}}
 
+{{- define "railhead.hasWriteBack" -}}
+{{- if gt (int .Values.writeBack.sizeGiB) 0 -}}true{{- end -}}
+{{- end -}}
+
+{{/* A claim beside the workload, whose name changes with the disk tier: pending writes would stay behind in a claim of the former name. */}}
+{{- define "railhead.writeBackClaim" -}}
+{{- printf "%s-log" (include "railhead.fullname" .) -}}
+{{- end -}}
+
+{{/* The seconds that the pod's end may wait for the store. */}}
+{{- define "railhead.flushSeconds" -}}
+{{- if include "railhead.flushes" . -}}{{- int .Values.writeBack.flushSeconds -}}{{- else -}}0{{- end -}}
+{{- end -}}
+
+{{/* "true" where the end of a pod waits for pending writes. Over TLS nothing in the image can ask. */}}
+{{- define "railhead.flushes" -}}
+{{- if and (include "railhead.hasWriteBack" .) (gt (int .Values.writeBack.flushSeconds) 0) (not .Values.healthTls.existingSecret) -}}true{{- end -}}
+{{- end -}}
+
+{{/* Waits until the Service has noticed, and then for the store to have what is pending. */}}
+{{- define "railhead.preStop" -}}
+{{- if include "railhead.flushes" . -}}
+[sh, -c, {{ printf "sleep %d; timeout %d sh -c 'until timeout 3 busybox wget -q -O - http://127.0.0.1:9901/metrics | grep -q \"^railhead_write_back_pending 0\"; do sleep 1; done' || true" (int .Values.preStopSeconds) (int .Values.writeBack.flushSeconds) | quote }}]
+{{- else -}}
+[sleep, {{ .Values.preStopSeconds | quote }}]
+{{- end -}}
+{{- end -}}
+
 {{/* The workload's name. Claims of a StatefulSet cannot be changed later, so one with a disk is another: then an upgrade that adds the
      disk tier, and a rollback that takes it away, replace the one by the other. */}}
 {{- define "railhead.workload" -}}
@@ -245,6 +273,9 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
       "gateway" $gateway
       "cache" $cache
       "rdma" $rdma -}}
+{{- if include "railhead.hasWriteBack" . -}}
+{{- $_ := set $own "write_back" (dict "path" "/var/lib/railhead/write-back/log" "size" (printf "%dGiB" (int .Values.writeBack.sizeGiB))) -}}
+{{- end -}}
 {{- if .Values.cluster.enabled -}}
 {{- $_ := set $own "cluster" (dict
       "name" (printf "%s/%s" .Release.Namespace (include "railhead.fullname" .))
@@ -432,6 +463,36 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
 {{- end -}}
 {{- if and .Values.network.hostNetwork .Values.networkPolicy.enabled -}}
 {{- fail "networkPolicy.enabled: does not hold for a pod with network.hostNetwork; use the node's firewall" -}}
+{{- end -}}
+{{- if include "railhead.hasWriteBack" . -}}
+{{- if .Values.cluster.enabled -}}
+{{- fail "writeBack: cannot be used with cluster.enabled yet, since other gateways would serve what was there before" -}}
+{{- end -}}
+{{- if $several -}}
+{{- fail "writeBack: is for one gateway, since another one would serve what was there before; set replicas: 1 and kind: StatefulSet" -}}
+{{- end -}}
+{{- else if $config.write_back -}}
+{{- fail "config.write_back: there is no log; set writeBack.sizeGiB" -}}
+{{- end -}}
+{{- range $i, $rule := $config.rules -}}
+{{- if eq ($rule.acknowledge | default "store") "disk" -}}
+{{- $key := printf "config.rules[%d].acknowledge" $i -}}
+{{- if not (include "railhead.hasWriteBack" $) -}}
+{{- fail (printf "%s: disk needs a log; set writeBack.sizeGiB" $key) -}}
+{{- end -}}
+{{- if ne $authentication "verify" -}}
+{{- fail (printf "%s: disk needs config.gateway.authentication: verify, and this is %s" $key $authentication) -}}
+{{- end -}}
+{{- if not $.Values.policy -}}
+{{- fail (printf "%s: disk needs policy, which grants the writers their writes before the store is asked" $key) -}}
+{{- end -}}
+{{- if not $sole -}}
+{{- fail (printf "%s: disk needs config.gateway.sole: true, which says that no other release and nobody past this one writes there" $key) -}}
+{{- end -}}
+{{- if not $rule.copies -}}
+{{- fail (printf "config.rules[%d].copies: is missing; acknowledge: disk needs copies: 1, which says that one copy is enough until the store has the object" $i) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- $disk := dig "disk" dict ($config.cache | default dict) -}}
 {{- range list "paths" "size" -}}

@@ -57,7 +57,7 @@ spec:
   serviceAccountName: {{ include "railhead.fullname" . }}
   automountServiceAccountToken: false
   enableServiceLinks: false
-  terminationGracePeriodSeconds: {{ add .Values.preStopSeconds .Values.drainSeconds .Values.drainSeconds 30 }}
+  terminationGracePeriodSeconds: {{ add .Values.preStopSeconds (include "railhead.flushSeconds" . | int) .Values.drainSeconds .Values.drainSeconds 30 }}
   {{- if .Values.network.hostNetwork }}
   hostNetwork: true
   dnsPolicy: ClusterFirstWithHostNet
@@ -160,7 +160,7 @@ spec:
       lifecycle:
         preStop:
           exec:
-            command: [sleep, {{ .Values.preStopSeconds | quote }}]
+            command: {{ include "railhead.preStop" . }}
       resources:
         requests:
           cpu: {{ .Values.cpu.request | quote }}
@@ -231,6 +231,10 @@ spec:
           mountPath: /tmp
         {{- with include "railhead.diskMounts" . }}
         {{- . | nindent 8 }}
+        {{- end }}
+        {{- if include "railhead.hasWriteBack" . }}
+        - name: write-back
+          mountPath: /var/lib/railhead/write-back
         {{- end }}
         {{- with .Values.extraVolumeMounts }}
         {{- toYaml . | nindent 8 }}
@@ -328,6 +332,11 @@ spec:
         path: {{ $path | quote }}
         type: DirectoryOrCreate
     {{- end }}
+    {{- end }}
+    {{- if include "railhead.hasWriteBack" . }}
+    - name: write-back
+      persistentVolumeClaim:
+        claimName: {{ include "railhead.writeBackClaim" . }}
     {{- end }}
     {{- with .Values.extraVolumes }}
     {{- toYaml . | nindent 4 }}

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from railhead import _memory, _unfinished, errors
-from railhead._http import said
+from railhead._http import acknowledged, said
 from railhead._jobs import PIECE_BYTES, Get, Head, Parts, Piece, Put, Read, span
 from railhead._memory import View
 from railhead._options import NEWEST, PART_BYTES, PutOptions, ReadOptions, part_bytes
@@ -29,11 +29,12 @@ _FIRST_BYTES = 256 << 10  # of an object that may be small
 
 @dataclass(frozen=True)
 class Stored:
-    """What was written."""
+    """What was written. `acknowledged`: "store", or "disk" of a gateway's, from where the store gets it: see Client.flush."""
 
     etag: str
     version_id: str | None
     via: str
+    acknowledged: str = "store"
 
 
 @dataclass(frozen=True)
@@ -227,6 +228,7 @@ class Upload:
     etag: str = ""
     version_id: str | None = None
     via: str = ""
+    acknowledged: str = "store"
 
     def call(self, operation: str, **arguments: Any) -> dict[str, Any]:
         bucket, key = split(self.url)
@@ -260,6 +262,7 @@ class Upload:
             raise
         _unfinished.over(self.abort)
         self.etag, self.version_id = said(answer, "ETag", self.url), answer.get("VersionId")
+        self.acknowledged = acknowledged(answer)
 
     def abort(self) -> None:
         # What is raised is why it is aborted.
@@ -293,7 +296,7 @@ def _from_memory(paths: Paths, transfer: Transfer, url: str, view: View, options
     job = Put(url, view, options)
     yield from transfer.run([job])
     assert job.outcome is not None
-    return Stored(job.outcome.etag, job.outcome.version_id or None, job.via)
+    return Stored(job.outcome.etag, job.outcome.version_id or None, job.via, job.outcome.acknowledged)
 
 
 def _in_parts(paths: Paths, transfer: Transfer, url: str, view: View, options: PutOptions) -> Steps[Stored]:
@@ -306,7 +309,7 @@ def _in_parts(paths: Paths, transfer: Transfer, url: str, view: View, options: P
         yield upload.abort
         raise
     yield partial(upload.complete, job.etags)
-    return Stored(upload.etag, upload.version_id, job.via)
+    return Stored(upload.etag, upload.version_id, job.via, upload.acknowledged)
 
 
 def _from_file(paths: Paths, box: Box, url: str, file: Any, options: PutOptions,
@@ -327,7 +330,7 @@ def _from_file(paths: Paths, box: Box, url: str, file: Any, options: PutOptions,
         yield upload.abort
         raise
     yield partial(upload.complete, etags)
-    return Stored(upload.etag, upload.version_id, upload.via)
+    return Stored(upload.etag, upload.version_id, upload.via, upload.acknowledged)
 
 
 def _read_block(file: Any, nbytes: int) -> bytearray:

@@ -25,7 +25,7 @@ from botocore.parsers import ResponseParserError
 from railhead import _native, errors
 from railhead._memory import View
 from railhead._options import ReadOptions
-from railhead._session import Outcome
+from railhead._session import ACKNOWLEDGED, Outcome
 from railhead._settings import Settings
 
 _CONNECT_SECONDS = 10
@@ -223,7 +223,7 @@ class PlainS3:
             body = {"Body": _Body(memory)} if memory.nbytes else {}
             answer = getattr(client, operation)(**body, ContentLength=memory.nbytes, **_present(arguments))
             return Outcome(status=200, moved=memory.nbytes, size=memory.nbytes, etag=said(answer, "ETag", url),
-                           version_id=answer.get("VersionId", ""))
+                           version_id=answer.get("VersionId", ""), acknowledged=acknowledged(answer))
         return _outcome(url, write, unknown=operation == "put_object")
 
     def list(self, url: str, bucket: str, prefix: str, delimiter: str) -> Iterator[dict[str, Any]]:
@@ -255,6 +255,12 @@ def said(answer: dict[str, Any], name: str, url: str) -> Any:
         raise errors.StoreError(f"the answer has no {name}", url=url,
                                 status=answer.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
     return answer[name]
+
+
+def acknowledged(answer: dict[str, Any]) -> str:
+    """The level of a write. A gateway names it where a rule has more than one; any other store has but its own."""
+    level: str = answer.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get(ACKNOWLEDGED, "store")
+    return level
 
 
 def _present(arguments: dict[str, Any]) -> dict[str, Any]:

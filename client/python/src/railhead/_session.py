@@ -26,6 +26,7 @@ _WAIT_MILLIS = 200  # how long a signal handler of Python's may have to wait
 _LOOK_MILLIS = 10   # between two looks of who has no bell
 _OWNER_MILLIS = 5000  # for an owner to answer what a session has to ask but for requests
 _AT_BITS = 20       # of a request's number: its place in its batch; the batch's own number, of 44 bits, is before them
+ACKNOWLEDGED = "x-railhead-acknowledged"  # of an answer to a write: where it is safe
 MOST_OF_A_BATCH = 1 << _AT_BITS
 
 Completions = ctypes.Array[_native.Completion]
@@ -48,6 +49,7 @@ class Outcome(NamedTuple):
     request_id: str = ""
     held: bool = False
     error: Exception | None = None
+    acknowledged: str = "store"  # of a write
     via: str = ""  # where it is not by the session or the gateway
 
 
@@ -508,14 +510,19 @@ def outcome_of(completion: _native.Completion) -> Outcome:
     return Outcome(
         result, completion.status, completion.bytes, completion.object_bytes, completion.etag.decode(),
         completion.version_id.decode(), headers, completion.last_modified_millis,
-        completion.cache, code, message, request_id, (completion.flags & _native.WINDOW_HELD) != 0)
+        completion.cache, code, message, request_id, (completion.flags & _native.WINDOW_HELD) != 0,
+        acknowledged=_line_of(headers, ACKNOWLEDGED) or "store")
 
 
 def request_id_in(headers: str) -> str:
     """As the gateway's logs name the request of an answer that is no success."""
+    return _line_of(headers, "x-railhead-request-id")
+
+
+def _line_of(headers: str, wanted: str) -> str:
     for line in headers.splitlines():
         name, _, value = line.partition(":")
-        if name == "x-railhead-request-id":
+        if name == wanted:
             return value.strip()
     return ""
 

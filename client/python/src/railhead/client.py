@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from railhead import _calls, _drive, _memory
 from railhead._calls import Info, Stored, Upload, Want
+from railhead._flush import flush
 from railhead._jobs import Read
 from railhead._options import PutOptions, ReadOptions, of_version
 from railhead._paths import Paths, Report
@@ -178,7 +179,8 @@ class Client:
                  metadata: Mapping[str, str] | None = None, if_none_match: bool = False, progress: Progress = None,
                  options: Mapping[str, Any] | None = None) -> Stored:
         """
-        Writes the whole buffer, or what a binary file has up to its end, as one object; returns after the store has taken it.
+        Writes the whole buffer, or what a binary file has up to its end, as one object. Returns once it is acknowledged: by the
+        store, or by the gateway's disk where a rule says so, as `Stored.acknowledged` has it.
         `options` are others of S3's PUT, as botocore names them: with one of them the object goes over HTTP.
         """
         kept = PutOptions(content_type, metadata or {}, if_none_match, options or {})
@@ -203,6 +205,16 @@ class Client:
     def call(self, url: str, operation: str, **arguments: Any) -> dict[str, Any]:
         """Any other operation of S3's, over HTTP, as botocore names it and its arguments."""
         return self._paths.http().call(url, operation, **arguments)
+
+    def flush(self, url: str, *, timeout: float = 600.0) -> None:
+        """
+        Waits until the store has what a gateway has acknowledged to this principal at its disk before, of what begins with the
+        URL. DeadlineExceeded, with what is left, after `timeout` seconds; NotServed where the endpoint is no gateway.
+        """
+        self._run(lambda paths, _: flush(paths, url, timeout))
+
+    async def aflush(self, url: str, *, timeout: float = 600.0) -> None:
+        await self._arun(lambda paths, _: flush(paths, url, timeout))
 
     def delete(self, url: str) -> None:
         self._run(lambda paths, _: _calls.delete(paths, url))

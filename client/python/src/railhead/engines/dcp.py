@@ -15,6 +15,7 @@ import logging
 import math
 import os
 import pickle
+import re
 import uuid
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
@@ -110,10 +111,15 @@ class _Folder:
 class RailheadWriter(_Folder, StorageWriter):
     """
     Writes a checkpoint below a URL. `client` is the environment's where none is given. A save over a checkpoint replaces it once
-    the new one is whole, and then deletes the former one's objects.
+    the new one is whole, and then deletes the former one's objects: `settle` does where a gateway acknowledged it at its disk.
     """
 
     _rank = 0
+
+    def __init__(self, url: str | os.PathLike[str] = "", *, client: Client | None = None) -> None:
+        super().__init__(url, client=client)
+        self._is_coordinator = False  # of a save that is done
+        self._at_disk: dict[str, set[str]] = {}  # by a checkpoint's URL: what it replaced
 
     def set_up_storage_writer(self, is_coordinator: bool, *args: Any, **kwargs: Any) -> None:
         if not kwargs.get("use_collectives", True):
@@ -190,10 +196,45 @@ class RailheadWriter(_Folder, StorageWriter):
         except ValueError as error:
             raise ValueError(f"{self._url}: no load could read this checkpoint, and the former one stays: {error}") from error
         former = self._former()
-        self._client().put_from(self._of(_METADATA), content)
+        level = self._client().put_from(self._of(_METADATA), content).acknowledged
         files = {place.file for place in metadata.storage_data.values()}
+        replaced = {self._of(name) for name in former - files}
+        # The store gets a bucket's objects in the order of the answers: with this one it has those of all ranks.
+        if level == "store":
+            self._delete(replaced)
+        else:
+            self._at_disk[self._url] = self._at_disk.get(self._url, set()) | replaced
+        self._is_coordinator = True
+
+    def settle(self, *, keep: int | None = None, timeout: float = 600.0) -> list[str]:
+        """
+        Waits until the store has the checkpoint of the last save, and then deletes the objects of the one that it replaced.
+        `keep` deletes also all but so many of the newest checkpoints in folders beside its own, and their URLs are returned.
+        Nothing is deleted before the store has it: DeadlineExceeded after `timeout` seconds. On other ranks than the coordinator
+        it does nothing.
+        """
+        if keep is not None and keep < 1:
+            raise ValueError(f"keep must be 1 or more: {keep}")
+        for url in list(self._at_disk):
+            self._client().flush(url, timeout=timeout)
+            self._delete(self._at_disk.pop(url))
+        gone = self._older()[keep - 1:] if keep is not None and self._is_coordinator else []
+        for url in gone:
+            delete_all(self._client(), [each.url for each in self._client().list(url)])
+        return gone
+
+    def _older(self) -> list[str]:
+        """Other checkpoints beside this one, the newest first: by the store's time, then by the numbers in their names."""
+        above = self._url.rstrip("/").rpartition("/")[0] + "/"
+        found = [each for each in self._client().list(above)
+                 if each.url.endswith(f"/{_METADATA}") and each.url.count("/") == above.count("/") + 1]
+        found.sort(key=lambda each: (each.last_modified, _by_number(each.url)), reverse=True)
+        urls = [each.url.removesuffix(_METADATA) for each in found]
+        return [url for url in urls if split(url) != split(self._url)]
+
+    def _delete(self, replaced: set[str]) -> None:
         try:
-            delete_all(self._client(), [self._of(name) for name in former - files])
+            delete_all(self._client(), replaced)
         except errors.RailheadError as error:  # the checkpoint is whole: what is left only takes room
             _LOG.warning("%s: objects of the former checkpoint are left: %s", self._url, error)
 
@@ -210,6 +251,11 @@ class RailheadWriter(_Folder, StorageWriter):
 
     def storage_meta(self) -> StorageMeta | None:
         return StorageMeta(checkpoint_id=self._url)
+
+
+def _by_number(url: str) -> list[tuple[int, str]]:
+    """A key by which step-9 comes before step-10."""
+    return [(int(each), "") if each.isdigit() else (0, each) for each in re.split(r"([0-9]+)", url)]
 
 
 class RailheadReader(_Folder, StorageReader):

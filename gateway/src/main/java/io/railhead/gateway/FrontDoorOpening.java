@@ -1,5 +1,6 @@
 package io.railhead.gateway;
 
+import io.railhead.gateway.admin.FlushEndpoint;
 import io.railhead.gateway.admin.PrefetchEndpoint;
 import io.railhead.gateway.admission.Admission;
 import io.railhead.gateway.audit.Audit;
@@ -78,15 +79,21 @@ final class FrontDoorOpening {
         this.opening = opening;
     }
 
+    /**
+     * The paths that are made elsewhere.
+     *
+     * @param unsigned by their names behind {@link InternalEndpoint#PREFIX}
+     */
+    record Given(FlushEndpoint flush, Map<String, UnsignedEndpoint> unsigned) {}
+
     S3Listener open(Vertx vertx, Connections connections, Admission admission,
-            SessionCallers callers, FrontDoor.Logs logs, Map<String, UnsignedEndpoint> unsigned,
-            LongSupplier nanoClock) {
+            SessionCallers callers, FrontDoor.Logs logs, Given given, LongSupplier nanoClock) {
         // Shared by both users, so that the gateway's start means the same time to each.
         ReplayGuard replayGuard = new ReplayGuard(config.rdma().tokenAge(),
                 credentials::areOfSeveralTenants, Clock.systemUTC(),
                 nanoClock);
-        OwnPaths paths = new OwnPaths(endpoints(callers), unsigned, dialectPaths(replayGuard),
-                sts(logs.audit()));
+        OwnPaths paths = new OwnPaths(endpoints(callers, given.flush), given.unsigned,
+                dialectPaths(replayGuard), sts(logs.audit()));
         RequestVerifier verifier = new RequestVerifier(authenticator(), paths, routes,
                 config.gateway().domains(), Clock.systemUTC());
         return new S3Listener(vertx,
@@ -109,12 +116,12 @@ final class FrontDoorOpening {
                 Clock.systemUTC()));
     }
 
-    private Map<String, InternalEndpoint> endpoints(SessionCallers callers) {
+    private Map<String, InternalEndpoint> endpoints(SessionCallers callers, FlushEndpoint flush) {
         FabricDirectory directory = opening.endpoints();
         return Map.of("endpoints", directory, "sessions",
                 new SessionOpening(clientSessions, directory, callers,
                         this::reasonAgainstCleartext),
-                "warm", new PrefetchEndpoint(reads, routes, access));
+                "warm", new PrefetchEndpoint(reads, routes, access), "flush", flush);
     }
 
     private @Nullable Sts sts(Audit audit) {

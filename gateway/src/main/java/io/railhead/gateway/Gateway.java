@@ -18,6 +18,7 @@ import io.railhead.cache.memory.PageMemory;
 import io.railhead.gateway.admin.AdminApi;
 import io.railhead.gateway.admin.AdminCalls;
 import io.railhead.gateway.admin.Drain;
+import io.railhead.gateway.admin.FlushEndpoint;
 import io.railhead.gateway.admin.MembersCall;
 import io.railhead.gateway.admin.SecretMask;
 import io.railhead.gateway.admin.SupportCall;
@@ -231,7 +232,9 @@ public final class Gateway implements AutoCloseable, Readiness {
             listener = new FrontDoorOpening(config, credentials, routes, access, reads,
                     clientSessions, opening)
                     .open(vertx, connections, admission, callers,
-                            new FrontDoor.Logs(metrics, accessLog, audit), unsignedEndpoints(),
+                            new FrontDoor.Logs(metrics, accessLog, audit),
+                            new FrontDoorOpening.Given(new FlushEndpoint(writeBack),
+                                    unsignedEndpoints()),
                             nanoClock)
                     .leavingWhile(drain::isOn)
                     .tracedWhile(tracing::isOn);

@@ -11,6 +11,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.marcnuri.helm.Helm;
 import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.PersistentVolumeClaim;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.Service;
@@ -53,7 +54,9 @@ class ChartTest {
 
     private static final Map<String, Class<?>> TYPES = Map.ofEntries(
             Map.entry("ConfigMap", ConfigMap.class), Map.entry("DaemonSet", DaemonSet.class),
-            Map.entry("NetworkPolicy", NetworkPolicy.class), Map.entry("Pod", Pod.class),
+            Map.entry("NetworkPolicy", NetworkPolicy.class),
+            Map.entry("PersistentVolumeClaim", PersistentVolumeClaim.class),
+            Map.entry("Pod", Pod.class),
             Map.entry("PodDisruptionBudget", PodDisruptionBudget.class),
             Map.entry("PrometheusRule", PrometheusRule.class), Map.entry("Secret", Secret.class),
             Map.entry("Service", Service.class), Map.entry("ServiceAccount", ServiceAccount.class),
@@ -198,6 +201,44 @@ class ChartTest {
                 .contains("/var/lib/railhead/disk1");
     }
 
+    @Test
+    void theLogOfWritesIsInAClaimThatIsKept() throws Exception {
+        Chart chart = Chart.of("write-back");
+        JsonNode claim = chart.document("PersistentVolumeClaim");
+        assertThat(claim.at("/metadata/annotations/helm.sh~1resource-policy").asText())
+                .isEqualTo("keep");
+        assertThat(claim.at("/spec/resources/requests/storage").asText()).isEqualTo("441Gi");
+        assertThat(claim.at("/spec/storageClassName").asText()).isEqualTo("local-nvme");
+        String name = claim.at("/metadata/name").asText();
+        assertThat(chart.pod().path("volumes").findValuesAsText("claimName"))
+                .containsExactly(name);
+        var settings = ConfigLoader.load(mounted(folder, chart.document("ConfigMap").path("data")))
+                .writeBack();
+        assertThat(settings).isNotNull();
+        assertThat(settings.path()).isEqualTo(folder.resolve("write-back/log").toString());
+        assertThat(settings.size().bytes()).isEqualTo(400L << 30);
+        assertThat(with("write-back", "disk: {sizeGiB: 10}").document("PersistentVolumeClaim")
+                .at("/metadata/name")
+                .asText()).as("of a workload with another name").isEqualTo(name);
+    }
+
+    @Test
+    void aPodThatEndsWaitsForPendingWritesWithinItsGrace() throws IOException {
+        JsonNode plain = with("write-back", "writeBack: {sizeGiB: 1, flushSeconds: 0}").pod();
+        JsonNode pod = Chart.of("write-back").pod();
+        String grace = "terminationGracePeriodSeconds";
+        assertThat(pod.path(grace).asInt() - plain.path(grace).asInt()).isEqualTo(120);
+        assertThat(pod.at("/containers/0/lifecycle/preStop/exec/command/2").asText())
+                .startsWith("sleep 5; ")
+                .contains("timeout 120 sh", "railhead_write_back_pending 0");
+        assertThat(plain.at("/containers/0/lifecycle/preStop/exec/command/0").asText())
+                .isEqualTo("sleep");
+        JsonNode overTls = with("write-back", "healthTls: {existingSecret: health}").pod();
+        assertThat(overTls.at("/containers/0/lifecycle/preStop/exec/command").toString())
+                .isEqualTo("[\"sleep\",\"5\"]");
+        assertThat(overTls.path(grace)).isEqualTo(plain.path(grace));
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"disk", "disk-daemonset"})
     void pagesAreNeverKeptInAnEmptyDir(String example) {
@@ -220,8 +261,8 @@ class ChartTest {
                 "/var/lib/railhead")) {
             yaml = yaml.replace(at + "/", folder + "/");
         }
-        for (int disk = 0; disk < 2; disk++) {
-            Files.createDirectories(folder.resolve("disk" + disk));
+        for (String each : List.of("disk0", "disk1", "write-back")) {
+            Files.createDirectories(folder.resolve(each));
         }
         for (String name : List.of("credentials.yaml", "tls.crt", "tls.key", "client-ca.crt",
                 "ca.pem", "session.keys", "ca.crt", "token")) {
@@ -455,6 +496,19 @@ class ChartTest {
             laptop       | config: {cache: {disk: {min_object: 1MiB}}, backends: {s: {endpoints: ["http://s"]}}} | set disk.sizeGiB
             disk         | config: {cache: {disk: {paths: [/x]}}, backends: {s: {endpoints: ["http://s"]}}} | config.cache.disk.paths: the chart sets it
             disk         | config: {cache: {disk: {writes_per_day: lots}}, backends: {s: {endpoints: ["http://s"]}}} | writes_per_day
+            write-back   | replicas: 2                                                  | config.gateway.sole
+            write-back   | cluster: {enabled: true, existingSecret: a}                  | config.gateway.sole
+            write-back   | writeBack: {sizeGiB: 0}                                      | config.write_back: there is no log
+            write-back   | policy: {}                                                   | config.rules[0].acknowledge: disk needs policy
+            write-back   | writeBack: {sizeGiB: 10, path: /x}                           | path
+            write-back   | config: {write_back: {size: 1GiB}, backends: {s: {endpoints: ["http://s"]}}} | size
+            multi-tenant | writeBack: {sizeGiB: 10}                                     | writeBack: is for one gateway
+            daemonset    | writeBack: {sizeGiB: 10}                                     | writeBack: is for one gateway
+            cluster      | writeBack: {sizeGiB: 10}                                     | writeBack: cannot be used with cluster.enabled
+            laptop       | config: {backends: {s: {endpoints: ["http://s"]}}, rules: [{acknowledge: disk, copies: 1}]} | set writeBack.sizeGiB
+            write-back   | config: {backends: {s: {endpoints: ["http://s"]}}, rules: [{acknowledge: disk, copies: 1}]} | disk needs config.gateway.sole: true
+            write-back   | config: {gateway: {sole: true}, backends: {s: {endpoints: ["http://s"]}}, rules: [{acknowledge: disk}]} | config.rules[0].copies: is missing
+            write-back   | config: {gateway: {sole: true}, backends: {s: {endpoints: ["http://s"]}}, rules: [{acknowledge: disk, copies: 2}]} | copies
             pass-through | policy: {Version: "2012-10-17"}                              | policy: cannot be held
             laptop       | cluster: {enabled: true}                                     | give existingSecret, a Secret with tls.crt
             laptop       | cluster: {existingSecret: members}                           | cluster.enabled: is false

@@ -49,6 +49,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
     private final WriteBackCounts counts = new WriteBackCounts();
     private final ConcurrentMap<PendingName.Bucket, BucketQueue> queues = new ConcurrentHashMap<>();
     private final PendingKeys keys = new PendingKeys();
+    private final DiscardedWrites discards = new DiscardedWrites();
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("railhead-write-back").factory());
     private final OpenUploads uploads;
@@ -195,12 +196,21 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
         return found == null || found.backend() == null ? null : found.backend().caller();
     }
 
+    DiscardedWrites discards() {
+        return discards;
+    }
+
     WriteLog log() {
         return log;
     }
 
     public OpenUploads uploads() {
         return uploads;
+    }
+
+    /** Returns how long a request waits for writes that are pending. */
+    Duration patience() {
+        return patience;
     }
 
     LogRoom room() {
@@ -267,6 +277,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
                     PendingWrite pending = new PendingWrite(write, added.getFirst(), parts,
                             new StoreUpload(), writes);
                     keys.add(pending);
+                    discards.replacedBy(pending);
                     enqueue(pending);
                     counts.atDisk().increment();
                 }).whenComplete((_, failure) -> {
@@ -285,8 +296,20 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
      */
     @Nullable
     CompletionStage<?> tryDiscard(PendingWrite write) {
+        // Before it leaves the pending ones, or a flush could miss it among both.
+        if (write.equals(find(write.name()))) {
+            discards.add(write);
+        }
         CompletionStage<?> discarded = queue(write.name().inBucket()).tryDiscard(write);
-        return discarded == null ? null : discarded.thenAccept(_ -> {
+        if (discarded == null) {
+            discards.remove(write);
+            return null;
+        }
+        return discarded.whenComplete((_, failure) -> {
+            if (failure != null) {
+                discards.remove(write);
+                return;
+            }
             uploads.forget(write.write());
             counts.discarded().increment();
         });
