@@ -368,13 +368,13 @@ public final class Section {
     }
 
     private void tellAsked(String key, String kind, String otherwise) {
-        if (listener != NOBODY) {
+        if (!listener.equals(NOBODY)) {
             listener.asked(at(key), kind, otherwise);
         }
     }
 
     private void tellSaid(String key, String value) {
-        if (listener != NOBODY) {
+        if (!listener.equals(NOBODY)) {
             listener.said(at(key), value);
         }
     }
