@@ -185,7 +185,8 @@ record VolumeFactory(DiskConfig config, Opener opener, Shape shape) {
                     + " bytes, and cache.disk.size is " + config.bytesEach());
         }
         Path folder = Path.of(path).toAbsolutePath().getParent();
-        long free = Files.getFileStore(folder).getUsableSpace();
+        // A file store needs a mount point, which a chroot does not have.
+        long free = folder.toFile().getUsableSpace();
         if (free < missing) {
             throw new DiskRefusedException(path + ": its file system has " + (free >> 20)
                     + " MiB left, and the file needs " + (missing >> 20) + " MiB more");

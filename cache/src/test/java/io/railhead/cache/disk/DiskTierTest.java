@@ -326,8 +326,8 @@ final class DiskTierTest {
                     });
             assertThat(DiskTier.check(config(path, 0, null)).getFirst().dropped())
                     .contains("encrypt is off");
-            assertThat(DiskTier.check(config(path, 1 << 20, key)).getFirst().dropped())
-                    .contains("size of the disk");
+            DiskTrial larger = DiskTier.check(config(path, 1 << 20, key)).getFirst();
+            assertThat(larger.dropped()).as(larger.problem()).contains("size of the disk");
             if (inUse) {
                 tier.close();
             }
