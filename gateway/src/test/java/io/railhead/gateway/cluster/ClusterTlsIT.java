@@ -26,8 +26,7 @@ class ClusterTlsIT {
     private static final String FILLED = "railhead_cluster_peer_fills_total{result=\"filled\",}";
     private static final String APPLIED = "railhead_cluster_changes_total{direction=\"applied\",}";
 
-    private static final String RELOADS =
-            "railhead_file_reloads_total{setting=\"cluster_tls\",outcome=\"used\",}";
+    private static final String RELOADS = "railhead_file_reloads_total{setting=\"cluster_tls\",outcome=\"used\",}";
 
     @TempDir
     private Path folder;

@@ -112,9 +112,10 @@ class DiscardKillIT {
 
     private void requireRight(Set<String> pending) {
         assertThat(pending).as("brought back").noneMatch(answered::contains);
-        assertThat(pending).as("lost").containsAll(written.stream()
-                .filter(path -> !asked.contains(path))
-                .toList());
+        assertThat(pending).as("lost")
+                .containsAll(written.stream()
+                        .filter(path -> !asked.contains(path))
+                        .toList());
     }
 
     /** Writes objects that wait behind the first one, which the store does not take. */
