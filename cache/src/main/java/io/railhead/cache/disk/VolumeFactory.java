@@ -175,7 +175,7 @@ record VolumeFactory(DiskConfig config, Opener opener, Shape shape) {
         }
     }
 
-    private void requireSpace(String path, long bytes) throws IOException, DiskRefusedException {
+    private void requireSpace(String path, long bytes) throws DiskRefusedException {
         long missing = config.bytesEach() - bytes;
         if (missing <= 0) {
             return;
@@ -184,7 +184,7 @@ record VolumeFactory(DiskConfig config, Opener opener, Shape shape) {
             throw new DiskRefusedException(path + ": the device has " + bytes
                     + " bytes, and cache.disk.size is " + config.bytesEach());
         }
-        Path folder = Path.of(path).toAbsolutePath().getParent();
+        Path folder = Path.of(path).toAbsolutePath().resolveSibling("");
         // A file store needs a mount point, which a chroot does not have.
         long free = folder.toFile().getUsableSpace();
         if (free < missing) {
