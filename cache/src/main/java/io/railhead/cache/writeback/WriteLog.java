@@ -38,6 +38,7 @@ public final class WriteLog implements AutoCloseable {
 
     private final BlockFile file;
     private final LogLayout layout;
+    private final String name;
     private final LogJournal journal;
     private final ChunkWorkers workers;
     private final FreeSpace free; // guarded by this
@@ -59,6 +60,7 @@ public final class WriteLog implements AutoCloseable {
 
     private WriteLog(BlockFile ownedFile, LogHeader header) {
         this.file = ownedFile;
+        this.name = Long.toHexString(header.log());
         this.layout = header.layout();
         Found found = new JournalRecovery(file, layout, header.log()).read();
         this.entries = found.entries();
@@ -124,6 +126,11 @@ public final class WriteLog implements AutoCloseable {
         WriteLog log = new WriteLog(ownedFile, header);
         log.thread.start();
         return log;
+    }
+
+    /** Returns a name that no other log has, in hexadecimal digits. */
+    public String name() {
+        return name;
     }
 
     /** Returns all entries in the order of their commits. */

@@ -53,20 +53,30 @@ final class ExportedWrite {
         try (FileChannel to = create(file)) {
             copy(said, answer, to);
             to.force(true);
-            try (FileChannel told = create(description)) {
-                put(told, (line + "\n").getBytes(StandardCharsets.UTF_8));
-                told.force(true);
-            } catch (IOException e) {
-                Files.deleteIfExists(description);
-                throw e;
-            }
-        } catch (IOException e) {
-            if (!(e instanceof FileAlreadyExistsException)) {
+            describe(line + "\n");
+        } catch (FileAlreadyExistsException e) {
+            if (!String.valueOf(e.getFile()).equals(file.toString())) {
                 Files.deleteIfExists(file);
             }
             throw e;
+        } catch (IOException e) {
+            Files.deleteIfExists(file);
+            throw e;
         }
         flushFolder();
+    }
+
+    /** Leaves a file that somebody else has made meanwhile as it is. */
+    private void describe(String line) throws IOException {
+        try (FileChannel told = create(description)) {
+            put(told, line.getBytes(StandardCharsets.UTF_8));
+            told.force(true);
+        } catch (FileAlreadyExistsException e) {
+            throw e;
+        } catch (IOException e) {
+            Files.deleteIfExists(description);
+            throw e;
+        }
     }
 
     private static String line(InputStream answer) throws IOException {

@@ -31,11 +31,17 @@ final class PendingCommand implements Callable<Integer> {
 
     private static String line(JsonNode write) {
         return write.path("id").asText() + "\t" + Sizes.column(write.path("bytes").asLong())
-                + "\t" + write.path("since").asText() + "\t" + write.path("principal").asText()
-                + "\ts3://" + write.path("bucket").asText() + "/" + write.path("key").asText();
+                + "\t" + write.path("since").asText() + "\t"
+                + shown(write.path("principal").asText()) + "\ts3://"
+                + shown(write.path("bucket").asText() + "/" + write.path("key").asText());
+    }
+
+    /** Returns a name that cannot imitate another row, nor drive the terminal. */
+    static String shown(String name) {
+        return name.replaceAll("\\p{Cntrl}", "?");
     }
 
     private static String problem(JsonNode problem) {
-        return problem.asText().isEmpty() ? "" : "\t" + problem.asText();
+        return problem.asText().isEmpty() ? "" : "\t" + shown(problem.asText());
     }
 }

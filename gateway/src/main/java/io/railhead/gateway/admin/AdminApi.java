@@ -100,6 +100,7 @@ public final class AdminApi implements AutoCloseable {
         private final HttpServerRequest request;
         private final AdminResponse adminResponse;
         private final String requestId = HttpExchange.newId();
+        private volatile @Nullable CallBody arguments;
         private String principal = "";
         private String tenant = "";
         private String roleSession = "";
@@ -197,12 +198,14 @@ public final class AdminApi implements AutoCloseable {
         private void run(Authentication.Signed signed, byte[] body) {
             try {
                 requireHash(signed, body);
+                CallBody parsed = CallBody.parse(body);
+                arguments = parsed;
                 var asked = new AdminCall.Asked(signed, RequestSource
                         .anonymous(request.remoteAddress().hostAddress(), request.isSSL())
-                        .as(signed), CallBody.parse(body), adminResponse);
+                        .as(signed), parsed, adminResponse);
                 JsonObject answer = call.run(asked);
                 note(new String(body, StandardCharsets.UTF_8), answer.getString("state", "done"));
-                audit.record(about(asked.body().read(), AuditEvent.accepted(AuditKind.ADMIN_CALL,
+                audit.record(about(AuditEvent.accepted(AuditKind.ADMIN_CALL,
                         "the call ended: " + answer.getString("state", "done"))));
                 adminResponse.end(answer);
             } catch (InterruptedException e) {
@@ -211,7 +214,7 @@ public final class AdminApi implements AutoCloseable {
                             "The gateway is stopping."));
                 } else {
                     note(new String(body, StandardCharsets.UTF_8), "cancelled");
-                    audit.record(about(Map.of(), AuditEvent.refused(AuditKind.ADMIN_CALL,
+                    audit.record(about(AuditEvent.refused(AuditKind.ADMIN_CALL,
                             "cancelled", "the caller left before the call ended")));
                 }
             } catch (Throwable thrown) {
@@ -243,7 +246,7 @@ public final class AdminApi implements AutoCloseable {
             metrics.adminCalls.labels(name, error.error().code()).inc();
             LOG.info("admin call {} by '{}' refused: {}: {}", name, principal,
                     error.error().code(), error.detail().replaceAll("\\s", " "));
-            audit.record(about(Map.of(), refusal(error)));
+            audit.record(about(refusal(error)));
             adminResponse.fail(error);
         }
 
@@ -257,12 +260,16 @@ public final class AdminApi implements AutoCloseable {
                             "the call was refused");
         }
 
-        private AuditEvent about(Map<String, String> arguments, AuditEvent event) {
+        /** Returns the event with what the call has read of its arguments, however it ended. */
+        private AuditEvent about(AuditEvent event) {
+            CallBody read = arguments;
             AuditEvent described = event
                     .by(principal, tenant, request.remoteAddress().hostAddress())
                     .as(roleSession)
                     .asking("ADMIN." + name, requestId);
-            for (Map.Entry<String, String> argument : arguments.entrySet()) {
+            for (Map.Entry<String, String> argument : read == null
+                    ? Map.<String, String>of().entrySet()
+                    : read.read().entrySet()) {
                 described = described.on(argument.getKey(), argument.getValue());
             }
             return described;

@@ -11,7 +11,8 @@ import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.gateway.s3.sigv4.Authentication;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
-import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -23,11 +24,15 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FlushEndpoint implements InternalEndpoint {
     private static final String THROUGH = "x-railhead-flush-through";
+    private static final Pattern THROUGH_TEXT = Pattern.compile("[0-9a-f]{1,16}-[0-9]{1,18}");
     private static final Pattern NUMBER = Pattern.compile("[0-9]{1,18}");
     /** More than any configured wait that is of use. */
     private static final long LONGEST_SECONDS = 86_400;
 
+    private static final int MOST_WAITING = 100;
+
     private final @Nullable WriteBack writeBack;
+    private final ConcurrentMap<String, Integer> waiting = new ConcurrentHashMap<>();
 
     /** @param writeBack null for a gateway whose writes are all acknowledged by their store */
     public FlushEndpoint(@Nullable WriteBack writeBack) {
@@ -43,17 +48,47 @@ public final class FlushEndpoint implements InternalEndpoint {
         Flush.Scope scope = scope(caller, query);
         Duration most = Duration.ofSeconds(
                 Math.min(number(query, "wait", LONGEST_SECONDS), LONGEST_SECONDS));
-        long through = number(query, "through", -1);
+        String through = query.get("through");
+        if (through != null && !THROUGH_TEXT.matcher(through).matches()) {
+            throw new S3Refusal(S3Error.INVALID_ARGUMENT,
+                    "through is what an earlier answer had in " + THROUGH + ".");
+        }
         WriteBack known = writeBack;
-        if (known == null) {
+        if (known == null && through == null) {
             InternalEndpoint.answer(httpExchange, new JsonObject());
             return;
         }
-        CompletionStage<Flush.Left> waiting = through < 0
+        Flush flush = known == null ? null : flush(known, scope, most, through);
+        if (flush == null) {
+            throw new S3Refusal(S3Error.INVALID_REQUEST, "The log of writes over which this wait"
+                    + " began is not here, so nobody knows what the store has of it.")
+                    .withStatus(409);
+        }
+        wait(httpExchange, scope.principal(), flush);
+    }
+
+    private static @Nullable Flush flush(WriteBack known, Flush.Scope scope, Duration most,
+            @Nullable String through) {
+        return through == null
                 ? Flush.ofAll(known, scope, most)
-                : Flush.through(known, scope, most, through);
-        waiting.thenAccept(left -> httpExchange.executor()
-                .execute(() -> httpExchange.goOn(() -> end(httpExchange, left))));
+                : Flush.tryThrough(known, scope, most, through);
+    }
+
+    private void wait(HttpExchange httpExchange, String principal, Flush flush) {
+        if (waiting.merge(principal, 1, Integer::sum) > MOST_WAITING) {
+            ended(principal);
+            throw new S3Refusal(S3Error.SLOW_DOWN,
+                    MOST_WAITING + " flushes of this principal wait already.");
+        }
+        httpExchange.onClosed(flush::leave);
+        flush.left()
+                .whenComplete((_, _) -> ended(principal))
+                .thenAccept(left -> httpExchange.executor()
+                        .execute(() -> httpExchange.goOn(() -> end(httpExchange, left))));
+    }
+
+    private void ended(String principal) {
+        waiting.computeIfPresent(principal, (_, count) -> count == 1 ? null : count - 1);
     }
 
     private static Flush.Scope scope(Authentication.Signed caller, Query query) {
@@ -91,7 +126,7 @@ public final class FlushEndpoint implements InternalEndpoint {
                             + (left.problem().isEmpty()
                                     ? ""
                                     : " One is refused: " + left.problem() + "."))
-                    .withHeader(THROUGH, Long.toString(left.through()));
+                    .withHeader(THROUGH, left.through());
         }
         InternalEndpoint.answer(httpExchange, new JsonObject());
     }

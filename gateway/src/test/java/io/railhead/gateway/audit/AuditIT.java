@@ -227,6 +227,17 @@ class AuditIT {
     }
 
     @Test
+    void aRefusedAdminCallSaysWhatItWasAbout() {
+        TestClient admin = new TestClient(gateway::admin, "ADMIN", "admin-secret");
+        byte[] evict = "{\"bucket\":\"b\",\"prefix\":\"p/\",\"more\":1}"
+                .getBytes(StandardCharsets.UTF_8);
+        assertThat(admin.send("POST", "/.railhead/admin/evict", evict).statusCode())
+                .isEqualTo(400);
+        assertThat(only("admin_refused").getJsonArray("resources"))
+                .contains(JsonObject.of("type", "bucket", "name", "b"));
+    }
+
+    @Test
     void reloadsAndChangedPrincipalsAreEvents() throws Exception {
         Path credentials = gateway.directory().resolve("credentials.yaml");
         Files.writeString(credentials, "principals: [{name: x, keys: [{access_key: " + CANARY);

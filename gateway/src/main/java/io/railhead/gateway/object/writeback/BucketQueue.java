@@ -159,21 +159,24 @@ final class BucketQueue {
      * Discards a write, so that the store never gets it. No try of it begins meanwhile. The stage
      * completes once the log has recorded that; after a failure the write stays.
      *
+     * @param onAccepted runs at once, before the record, if the write can be discarded
      * @return null if a try of the write is under way, or it is not pending any more
      */
     @Nullable
-    CompletionStage<?> tryDiscard(PendingWrite write) {
+    CompletionStage<?> tryDiscard(PendingWrite write, Runnable onAccepted) {
         synchronized (this) {
             boolean isTried = busy && write.equals(entries.peek());
             if (isTried || closed || !entries.contains(write) || !leaving.add(write)) {
                 return null;
             }
+            onAccepted.run();
         }
         return steps.forget(write).whenComplete((_, failure) -> left(write, failure == null));
     }
 
     private void left(PendingWrite write, boolean isDiscarded) {
         boolean isInDoubt;
+        List<Turn> copies = List.of();
         synchronized (this) {
             leaving.remove(write);
             if (isDiscarded && write.equals(entries.peek())) {
@@ -182,14 +185,26 @@ final class BucketQueue {
                 timer = null;
             }
             if (isDiscarded) {
+                copies = copiesBehind(write);
+                entries.removeAll(copies);
                 entries.remove(write);
             }
             isInDoubt = doubts.containsKey(write);
         }
         if (isDiscarded) {
             write.discarded(isInDoubt ? WriteOutcome.UNKNOWN : WriteOutcome.DONE);
+            copies.forEach(copy -> copy.refuse(PendingWrite.refusedAsDiscarded()));
         }
         goOn();
+    }
+
+    /** Returns the requests that wait to copy what the write would have stored. */
+    private List<Turn> copiesBehind(PendingWrite write) {
+        return entries.stream()
+                .dropWhile(entry -> !entry.equals(write))
+                .filter(entry -> entry instanceof Turn turn && turn.copies(write.key()))
+                .map(Turn.class::cast)
+                .toList();
     }
 
     /** Sends nothing more; requests that wait end by their own time. */

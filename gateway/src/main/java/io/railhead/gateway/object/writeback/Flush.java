@@ -18,6 +18,7 @@ public final class Flush {
     private final Scope scope;
     private final long through;
     private final CompletableFuture<@Nullable Void> timeIsOver = new CompletableFuture<>();
+    private volatile boolean isLeft;
 
     /**
      * The objects that are waited for: those of one principal in a bucket.
@@ -26,9 +27,20 @@ public final class Flush {
      */
     public record Scope(String principal, String bucket, String prefix) {
 
+        private boolean isIn(PendingName.Bucket other) {
+            return other.name().equals(bucket);
+        }
+
         private boolean has(PendingWrite write) {
-            return write.isOf(principal) && write.name().bucket().equals(bucket)
-                    && write.key().startsWith(prefix);
+            return write.isOf(principal) && has(write.name().identity());
+        }
+
+        private boolean has(DiscardedWrites.Discarded discarded) {
+            return discarded.principal().equals(principal) && has(discarded.name());
+        }
+
+        private boolean has(PendingName.Identity name) {
+            return isIn(name.bucket()) && name.key().startsWith(prefix);
         }
     }
 
@@ -39,9 +51,9 @@ public final class Flush {
      * @param problem the reason why the store refuses one of them; "" for none
      * @param discarded the key of one that an administrator has discarded, which the store never
      *            gets; "" for none
-     * @param through the last write that was waited for; another wait goes on with it
+     * @param through the log and the last write that was waited for; another wait goes on with it
      */
-    public record Left(int objects, long bytes, String problem, String discarded, long through) {}
+    public record Left(int objects, long bytes, String problem, String discarded, String through) {}
 
     private Flush(WriteBack writeBack, Scope scope, long through) {
         this.writeBack = writeBack;
@@ -50,48 +62,73 @@ public final class Flush {
     }
 
     /**
-     * Waits for all that is pending now. The stage ends after this time or the configured one, and
-     * never fails.
+     * A wait for all that is pending now. It ends after this time, the configured one, or
+     * {@link #leave}.
      */
-    public static CompletionStage<Left> ofAll(WriteBack writeBack, Scope scope, Duration most) {
-        long newest = writeBack.pending()
+    public static Flush ofAll(WriteBack writeBack, Scope scope, Duration most) {
+        long newest = writeBack.pending(scope::isIn)
                 .stream()
                 .filter(scope::has)
                 .mapToLong(PendingWrite::sequence)
                 .max()
                 .orElse(0);
-        return through(writeBack, scope, most, newest);
+        return new Flush(writeBack, scope, newest).endingAfter(most);
     }
 
-    /** Goes on with a wait that ended before the store had everything. */
-    public static CompletionStage<Left> through(WriteBack writeBack, Scope scope, Duration most,
-            long through) {
-        Flush flush = new Flush(writeBack, scope, through);
-        flush.timeIsOver.completeOnTimeout(null,
+    /**
+     * Goes on with a wait that ended before the store had everything.
+     *
+     * @param through what {@link Left#through} said
+     * @return null if that was over another log, which knows nothing of it
+     */
+    public static @Nullable Flush tryThrough(WriteBack writeBack, Scope scope, Duration most,
+            String through) {
+        String log = writeBack.log().name() + "-";
+        return through.startsWith(log)
+                ? new Flush(writeBack, scope, Long.parseLong(through.substring(log.length())))
+                        .endingAfter(most)
+                : null;
+    }
+
+    private Flush endingAfter(Duration most) {
+        timeIsOver.completeOnTimeout(null,
                 Math.min(most.toMillis(), writeBack.patience().toMillis()), TimeUnit.MILLISECONDS);
+        return this;
+    }
+
+    /** Has the stage complete, once. It never fails. */
+    public CompletionStage<Left> left() {
         // A timer that is no longer needed would hold this object until its time.
-        return flush.next().whenComplete((_, _) -> flush.timeIsOver.complete(null));
+        return next().whenComplete((_, _) -> timeIsOver.complete(null));
+    }
+
+    /** Ends the wait, since nobody is there to be told. */
+    public void leave() {
+        isLeft = true;
+        timeIsOver.complete(null);
     }
 
     /** Looks again after each wait: writes may end in another order than they were acknowledged. */
     private CompletionStage<Left> next() {
-        List<PendingWrite> left = left();
-        String discarded = writeBack.discards()
-                .find(scope::has)
-                .map(PendingWrite::key)
-                .orElse("");
-        if (left.isEmpty() || !discarded.isEmpty() || timeIsOver.isDone()) {
-            return CompletableFuture.completedStage(said(left, discarded));
+        if (isLeft) {
+            return CompletableFuture.completedStage(said(List.of(), ""));
         }
-        // A write that is discarded fails, and is found at the next look.
+        List<PendingWrite> left = waitedFor();
+        DiscardedWrites.Discarded discarded = writeBack.discards().find(scope::has);
+        if (left.isEmpty() || discarded != null || timeIsOver.isDone()) {
+            return CompletableFuture
+                    .completedStage(said(left, discarded == null ? "" : discarded.name().key()));
+        }
+        // A write that is discarded fails, and is found at the next look. On a thread of the JDK:
+        // the log's thread, which ends writes, has everybody's commits to do.
         return CompletableFuture
                 .anyOf(timeIsOver, left.getLast().written().toCompletableFuture())
-                .handle((_, _) -> next())
+                .handleAsync((_, _) -> next())
                 .thenCompose(looked -> looked);
     }
 
-    private List<PendingWrite> left() {
-        return writeBack.pending()
+    private List<PendingWrite> waitedFor() {
+        return writeBack.pending(scope::isIn)
                 .stream()
                 .filter(write -> write.sequence() <= through && scope.has(write))
                 .sorted(Comparator.comparingLong(PendingWrite::sequence))
@@ -105,6 +142,6 @@ public final class Flush {
                         .filter(problem -> !problem.isEmpty())
                         .findFirst()
                         .orElse(""),
-                discarded, through);
+                discarded, writeBack.log().name() + "-" + through);
     }
 }

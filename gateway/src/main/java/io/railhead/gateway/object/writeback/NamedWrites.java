@@ -4,6 +4,7 @@ import io.railhead.cache.writeback.LogEntry;
 import io.railhead.cache.writeback.LogReader;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
+import io.vertx.core.json.JsonObject;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
@@ -123,9 +124,10 @@ public final class NamedWrites {
 
     /** Leaves a trace before the record: a crash may come between that and the answer. */
     private static void note(Name name, Lost lost) {
-        LOG.warn("discarding {}/{} at {}, which {} wrote (id {}, ETag {}, {} bytes)",
-                name.bucket(), name.key(), lost.backend(), lost.principal(), name.id(),
-                lost.etag(), lost.bytes());
+        // As JSON, so that no name can imitate another log line.
+        LOG.warn("asked to discard what {} wrote at {}, {} bytes: {}", lost.principal(),
+                lost.backend(), lost.bytes(), JsonObject.of("bucket", name.bucket(), "key",
+                        name.key(), "id", name.id(), "etag", lost.etag()).encode());
     }
 
     private static CompletionStage<Lost> ended(CompletionStage<?> discarded, Lost lost) {

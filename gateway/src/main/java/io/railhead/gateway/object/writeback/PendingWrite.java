@@ -34,6 +34,7 @@ final class PendingWrite implements BucketQueue.Entry {
     private final Writes.Write open;
     private final CompletableFuture<@Nullable Void> written = new CompletableFuture<>();
     private volatile String problem = "";
+    private volatile boolean leaving;
 
     /** @param entry has the bytes */
     PendingWrite(LogRecord.Write write, LogEntry entry, Writes writes) {
@@ -109,6 +110,15 @@ final class PendingWrite implements BucketQueue.Entry {
         problem = reason;
     }
 
+    /** Returns whether an administrator is discarding it. */
+    boolean isLeaving() {
+        return leaving;
+    }
+
+    void leaving(boolean isDiscarded) {
+        leaving = isDiscarded;
+    }
+
     /** Returns its name for administrators. It is unlike that of any other write of the log. */
     String id() {
         return entry.id() + "-" + write.atMillis();
@@ -135,9 +145,13 @@ final class PendingWrite implements BucketQueue.Entry {
      */
     void discarded(WriteOutcome outcome) {
         open.end(outcome);
-        written.completeExceptionally(new S3Refusal(S3Error.SERVICE_UNAVAILABLE,
+        written.completeExceptionally(refusedAsDiscarded());
+    }
+
+    static S3Refusal refusedAsDiscarded() {
+        return new S3Refusal(S3Error.SERVICE_UNAVAILABLE,
                 "An administrator has discarded an object that this request waited for: the store"
-                        + " does not get it."));
+                        + " does not get it.");
     }
 
     /** Returns what a HEAD says. */

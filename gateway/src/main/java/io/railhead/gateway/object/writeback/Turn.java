@@ -13,18 +13,27 @@ import org.jspecify.annotations.Nullable;
 /** A request that waits until the writes before it are at the store. Any thread. */
 final class Turn implements BucketQueue.Entry {
     private final String key;
+    private final String source;
     private final Supplier<CompletionStage<BackendResponse>> request;
     private final CompletableFuture<BackendResponse> answer = new CompletableFuture<>();
 
-    /** @param key what the request changes, decoded; "" if that is not one key */
-    Turn(String key, Supplier<CompletionStage<BackendResponse>> request) {
+    /**
+     * @param key what the request changes, decoded; "" if that is not one key
+     * @param source the key in the same bucket that the request copies, decoded; "" for none
+     */
+    Turn(String key, String source, Supplier<CompletionStage<BackendResponse>> request) {
         this.key = key;
+        this.source = source;
         this.request = request;
     }
 
     @Override
     public String key() {
         return key;
+    }
+
+    boolean copies(String other) {
+        return !source.isEmpty() && source.equals(other);
     }
 
     /** Returns the store's answer, or the failure to get one. */

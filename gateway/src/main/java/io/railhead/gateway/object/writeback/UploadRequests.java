@@ -104,9 +104,9 @@ record UploadRequests(WriteBack writeBack, Backend store, WriteBackBackend.Write
             throw new S3Refusal(S3Error.NOT_IMPLEMENTED, "An upload at the gateway's disk with a"
                     + " checksum algorithm takes no copies.");
         }
-        PendingName.Bucket from = new PendingName.Bucket(store.name(),
-                String.valueOf(copy.source().bucket()));
-        return writeBack.settled(from)
+        PendingName from = PendingName.of(store.name(), String.valueOf(copy.source().bucket()),
+                copy.source().rawKey());
+        return writeBack.settledWithBucket(from)
                 .thenCompose(_ -> copy.from(store,
                         bytes -> take(bytes, upload, number, Map.of())
                                 .thenApply(part -> UploadXml.copied(

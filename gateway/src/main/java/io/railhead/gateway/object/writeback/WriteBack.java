@@ -27,6 +27,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -86,7 +87,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
         this.nanoClock = nanoClock;
         this.uploads = new OpenUploads(log, clock);
         this.room = new LogRoom(log, patience, nanoClock, uploads::refusedPart);
-        this.steps = new QueueSteps(() -> writer, log, counts, keys::remove, timer);
+        this.steps = new QueueSteps(() -> writer, log, counts, this::forgotten, timer);
         LogContents found = LogContents.of(log);
         this.recovered = found.writes(writes);
         recovered.forEach(keys::add);
@@ -99,6 +100,16 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
         if (write.write().isMultipart()) {
             uploads.completed(write.write());
         }
+    }
+
+    /** Called before anybody is told that the write is over. */
+    private void forgotten(PendingWrite write) {
+        if (write.isLeaving()) {
+            uploads.forget(write.write());
+        } else {
+            discards.stored(write);
+        }
+        keys.remove(write);
     }
 
     /**
@@ -150,9 +161,21 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
     }
 
     List<PendingWrite> pending() {
-        return writer == null
-                ? recovered
-                : queues.values().stream().flatMap(queue -> queue.all().stream()).toList();
+        return pending(_ -> true);
+    }
+
+    /** Returns the pending writes of some buckets. */
+    List<PendingWrite> pending(Predicate<PendingName.Bucket> buckets) {
+        if (writer == null) {
+            return recovered.stream()
+                    .filter(write -> buckets.test(write.name().inBucket()))
+                    .toList();
+        }
+        return queues.entrySet()
+                .stream()
+                .filter(queue -> buckets.test(queue.getKey()))
+                .flatMap(queue -> queue.getValue().all().stream())
+                .toList();
     }
 
     /** Returns the calls about one write, which an administrator names. */
@@ -277,7 +300,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
                     PendingWrite pending = new PendingWrite(write, added.getFirst(), parts,
                             new StoreUpload(), writes);
                     keys.add(pending);
-                    discards.replacedBy(pending);
+                    discards.acknowledged(pending);
                     enqueue(pending);
                     counts.atDisk().increment();
                 }).whenComplete((_, failure) -> {
@@ -296,23 +319,27 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
      */
     @Nullable
     CompletionStage<?> tryDiscard(PendingWrite write) {
-        // Before it leaves the pending ones, or a flush could miss it among both.
-        if (write.equals(find(write.name()))) {
+        CompletionStage<?> discarded = queue(write.name().inBucket()).tryDiscard(write,
+                () -> noteDiscard(write));
+        return discarded == null ? null : discarded.whenComplete((_, failure) -> {
+            if (failure != null) {
+                write.leaving(false);
+                discards.remove(write);
+            } else {
+                counts.discarded().increment();
+            }
+        });
+    }
+
+    /** Notes what a flush must not call stored: nothing where its writer wrote the key again. */
+    private void noteDiscard(PendingWrite write) {
+        write.leaving(true);
+        PendingWrite newest = find(write.name());
+        boolean isReplaced = newest != null && !newest.equals(write)
+                && newest.isOf(write.write().head().principal());
+        if (!isReplaced) {
             discards.add(write);
         }
-        CompletionStage<?> discarded = queue(write.name().inBucket()).tryDiscard(write);
-        if (discarded == null) {
-            discards.remove(write);
-            return null;
-        }
-        return discarded.whenComplete((_, failure) -> {
-            if (failure != null) {
-                discards.remove(write);
-                return;
-            }
-            uploads.forget(write.write());
-            counts.discarded().increment();
-        });
     }
 
     /** Discards an open upload and its parts; fails if it has ended. */
@@ -341,11 +368,21 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
      */
     CompletionStage<BackendResponse> inTurn(PendingName.Bucket bucket, String key, boolean deletes,
             Supplier<CompletionStage<BackendResponse>> request) {
+        return inTurn(bucket, key, "", deletes, request);
+    }
+
+    /**
+     * Sends a request as the other method does. It fails if what it copies is discarded meanwhile.
+     *
+     * @param source the key in the same bucket that it copies, decoded; "" for none
+     */
+    CompletionStage<BackendResponse> inTurn(PendingName.Bucket bucket, String key, String source,
+            boolean deletes, Supplier<CompletionStage<BackendResponse>> request) {
         BucketQueue queue = queues.get(bucket);
         if (queue == null || queue.mayPass(key, deletes)) {
             return request.get();
         }
-        Turn turn = new Turn(key, request);
+        Turn turn = new Turn(key, source, request);
         queue.add(turn);
         // A thread of the JDK: it outlives this object, and a waiting request must end.
         CompletableFuture.delayedExecutor(patience.toMillis(), TimeUnit.MILLISECONDS)
@@ -369,6 +406,11 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
         BucketQueue queue = queues.get(bucket);
         PendingWrite last = queue == null ? null : queue.last();
         return last == null ? CompletableFuture.completedStage(null) : settled(last);
+    }
+
+    /** Completes when the store has a key's newest write and its whole bucket's up to now. */
+    CompletionStage<@Nullable Void> settledWithBucket(PendingName name) {
+        return settled(name).thenCompose(_ -> settled(name.inBucket()));
     }
 
     /** Completes when the store has the newest pending write of a key; fails after a time. */

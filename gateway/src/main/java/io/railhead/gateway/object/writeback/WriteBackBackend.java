@@ -184,24 +184,39 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
     /** Sends a write after the bucket's pending writes, and those of a copy's source. */
     private CompletionStage<BackendResponse> after(PendingName named, BackendRequest request,
             Supplier<CompletionStage<BackendResponse>> forward) {
-        PendingName.Bucket source = sourceOf(request);
+        PendingName source = sourceOf(request);
         PendingName.Bucket bucket = named.inBucket();
+        boolean isOfThisBucket = source != null && source.inBucket().equals(bucket);
         Supplier<CompletionStage<BackendResponse>> turn = () -> writeBack.inTurn(bucket,
-                named.key(), request.method().equals("DELETE"), () -> told(forward.get()));
-        return source == null || source.equals(bucket)
+                named.key(), isOfThisBucket ? source.key() : "",
+                request.method().equals("DELETE"),
+                () -> told(forward.get()).thenApply(answer -> changed(named, answer)));
+        return source == null || isOfThisBucket
                 ? turn.get()
-                : writeBack.settled(source).thenCompose(_ -> turn.get());
+                : writeBack.settledWithBucket(source).thenCompose(_ -> turn.get());
     }
 
-    private PendingName.@Nullable Bucket sourceOf(BackendRequest request) {
+    /** Notes that the store has a later state of an object than one that was discarded. */
+    private BackendResponse changed(PendingName named, BackendResponse answer) {
+        if (answer.isSuccess()) {
+            writeBack.discards().changed(named.identity());
+        }
+        return answer;
+    }
+
+    private @Nullable PendingName sourceOf(BackendRequest request) {
         String source = request.headers().get(PutHeaders.COPY_SOURCE);
         if (source == null) {
             return null;
         }
-        String path = PercentCodec
-                .decodeName(source.startsWith("/") ? source.substring(1) : source);
+        String raw = source.startsWith("/") ? source.substring(1) : source;
+        int query = raw.indexOf('?');
+        String path = PercentCodec.decodeName(query < 0 ? raw : raw.substring(0, query));
         int end = path.indexOf('/');
-        return new PendingName.Bucket(name(), end < 0 ? path : path.substring(0, end));
+        return end < 0
+                ? new PendingName(name(), path, "", "")
+                : PendingName.of(name(), path.substring(0, end),
+                        PercentCodec.encodePath(path.substring(end + 1)));
     }
 
     /** Returns the headers to keep of an upload that the log may take; null for all else. */
@@ -242,7 +257,7 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
         }
         LogReader reader = pending.tryRead(writeBack.log());
         if (reader == null) {
-            return forward.get();
+            return readAgain(pending, request, named, forward);
         }
         Bytes bytes = new Bytes(reader);
         try {
@@ -253,6 +268,17 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
         } finally {
             bytes.closeUnused();
         }
+    }
+
+    /** Reads after the pending object has ended: where that was discarded, one may be left. */
+    private CompletionStage<BackendResponse> readAgain(PendingWrite ended, BackendRequest request,
+            PendingName named, Supplier<CompletionStage<BackendResponse>> forward) {
+        if (!ended.equals(writeBack.find(named))) {
+            return read(request, named, forward);
+        }
+        return ended.isLeaving()
+                ? writeBack.settled(ended).thenCompose(_ -> read(request, named, forward))
+                : forward.get();
     }
 
     /** Returns whether a read asks for nothing that only the store can tell. */

@@ -6,11 +6,13 @@ import io.railhead.backend.BackendException;
 import io.railhead.backend.BackendResponse;
 import io.railhead.backend.FixedBody;
 import io.railhead.backend.Headers;
+import io.railhead.gateway.s3.S3Refusal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -27,6 +29,7 @@ class BucketQueueTest {
     private final List<CompletableFuture<StoreWriter.Outcome>> tries = new ArrayList<>();
     private final List<Runnable> timers = new ArrayList<>();
     private CompletableFuture<?> forgotten = CompletableFuture.completedFuture(null);
+    private int accepted;
     private long nowNanos = -100;
     private final BucketQueue queue = new BucketQueue(new BucketQueue.Steps() {
         @Override
@@ -68,8 +71,12 @@ class BucketQueueTest {
         due.forEach(Runnable::run);
     }
 
+    private @Nullable CompletionStage<?> tryDiscard(PendingWrite write) {
+        return queue.tryDiscard(write, () -> accepted++);
+    }
+
     private Turn turn(String key, CompletionStage<BackendResponse> answer) {
-        return new Turn(key, () -> {
+        return new Turn(key, "", () -> {
             sent.add("turn of " + key);
             return answer;
         });
@@ -192,9 +199,10 @@ class BucketQueueTest {
         answer(REFUSED);
         put("b");
         forgotten = new CompletableFuture<>();
-        CompletionStage<?> discarded = queue.tryDiscard(first);
+        CompletionStage<?> discarded = tryDiscard(first);
         assertThat(discarded).isNotNull();
-        assertThat(queue.tryDiscard(first)).as("twice").isNull();
+        assertThat(tryDiscard(first)).as("twice").isNull();
+        assertThat(accepted).isEqualTo(1);
         queue.retry();
         fire();
         assertThat(sent).as("nothing of it while the log records that").containsExactly("a");
@@ -210,11 +218,30 @@ class BucketQueueTest {
         PendingWrite first = put("a");
         PendingWrite second = put("b");
         put("c");
-        assertThat(queue.tryDiscard(first)).isNull();
-        assertThat(queue.tryDiscard(second)).isNotNull();
+        assertThat(tryDiscard(first)).isNull();
+        assertThat(tryDiscard(second)).isNotNull();
         answer(WRITTEN);
         assertThat(sent).containsExactly("a", "c");
-        assertThat(queue.tryDiscard(first)).as("the store has it").isNull();
+        assertThat(tryDiscard(first)).as("the store has it").isNull();
+    }
+
+    @Test
+    void aCopyOfADiscardedWriteIsRefusedAndOneOfAnotherKeyIsNot() throws Exception {
+        PendingWrite first = put("a");
+        answer(REFUSED);
+        Turn copy = new Turn("c", "a", () -> CompletableFuture.failedStage(new AssertionError()));
+        Turn other = new Turn("d", "b", () -> {
+            sent.add("copy of b");
+            return new CompletableFuture<>();
+        });
+        queue.add(copy);
+        queue.add(other);
+        assertThat(tryDiscard(first)).isNotNull();
+        assertThat(copy.answer().toCompletableFuture()).failsWithin(Duration.ZERO)
+                .withThrowableThat()
+                .havingCause()
+                .isInstanceOf(S3Refusal.class);
+        assertThat(sent).containsExactly("a", "copy of b");
     }
 
     @Test
@@ -222,7 +249,7 @@ class BucketQueueTest {
         PendingWrite first = put("a");
         answer(REFUSED);
         forgotten = CompletableFuture.failedFuture(new IllegalStateException("of the test"));
-        assertThat(queue.tryDiscard(first)).isNotNull();
+        assertThat(tryDiscard(first)).isNotNull();
         assertThat(first.written().toCompletableFuture()).isNotDone();
         fire();
         assertThat(sent).as("tried after its pause").containsExactly("a", "a");
@@ -233,7 +260,7 @@ class BucketQueueTest {
         PendingWrite first = put("a");
         answer(LATE);
         put("a");
-        assertThat(queue.tryDiscard(first)).isNotNull();
+        assertThat(tryDiscard(first)).isNotNull();
         assertThat(sent).containsExactly("a");
         nowNanos += BucketQueue.DOUBT.toNanos();
         fire();

@@ -150,13 +150,30 @@ class FlushIT {
         assertThat(waiting.join().statusCode()).isEqualTo(409);
         assertThat(text(waiting.join())).contains("discarded a, so the store does not have it");
         assertThat(flush(trainer, "bucket=ckpt").statusCode()).isEqualTo(409);
-        assertThat(flush(trainer, "bucket=ckpt&through=1").statusCode()).isEqualTo(409);
+        assertThat(flush(trainer, "bucket=ckpt&through=1-1").statusCode()).isEqualTo(409);
         assertThat(flush(trainer, "bucket=ckpt&prefix=b").statusCode()).isEqualTo(200);
         assertThat(flush(other, "bucket=ckpt").statusCode()).isEqualTo(200);
+        assertThat(admin("discard", JsonObject.of("bucket", "ckpt", "key", "a", "id", "1-1"))
+                .statusCode()).isEqualTo(404);
+        assertThat(flush(trainer, "bucket=ckpt").statusCode()).as("still").isEqualTo(409);
         status = 0;
         keep("/ckpt/a");
         assertThat(flush(trainer, "bucket=ckpt").statusCode()).isEqualTo(200);
         assertThat(store.object("/ckpt/a")).isEqualTo(BYTES);
+    }
+
+    @Test
+    void theKeyOfADiscardedObjectMayBeDeleted() {
+        gateway.restart(config("60s"));
+        status = 403;
+        held.countDown();
+        keep("/ckpt/a");
+        TestGateway.await(() -> gateway.metric("railhead_write_back_stuck") == 1);
+        TestGateway.await(() -> isDiscarded("a"));
+        assertThat(flush(trainer, "bucket=ckpt").statusCode()).isEqualTo(409);
+        status = 0;
+        assertThat(trainer.send("DELETE", "/ckpt/a", new byte[0]).statusCode()).isEqualTo(204);
+        assertThat(flush(trainer, "bucket=ckpt").statusCode()).isEqualTo(200);
     }
 
     /** False while the gateway tries to write it. */
@@ -231,6 +248,18 @@ class FlushIT {
     void aGatewayWithoutALogHasNothingToFlush() {
         gateway.restart("gateway: {allow_cleartext: true}\n");
         assertThat(flush(trainer, "bucket=ckpt").statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void aWaitOverALogThatIsGoneIsNeverCalledFlushed() {
+        keep("/ckpt/a");
+        String through = flush(trainer, "bucket=ckpt").headers()
+                .firstValue(THROUGH)
+                .orElseThrow();
+        gateway.restart(config("300ms").replace("/log", "/another"));
+        assertThat(flush(trainer, "bucket=ckpt&through=" + through).statusCode()).isEqualTo(409);
+        gateway.restart("gateway: {allow_cleartext: true}\n");
+        assertThat(flush(trainer, "bucket=ckpt&through=" + through).statusCode()).isEqualTo(409);
     }
 
     @Test
