@@ -140,9 +140,6 @@ def work(site: Site) -> None:
     shards = [Shard.make(rank, site.options.nbytes // RANKS, site.random) for rank in range(RANKS)]
     print(f"{RANKS} ranks' parts of {len(shards[0].file) / MIB:.1f} MiB, one after the other")
 
-    def put_from(name: str, file: bytes) -> None:
-        site.client.put_from(site.url(name), file)
-
     def upload(s3: Any) -> Write:
         def upload_fileobj(name: str, file: bytes) -> None:
             s3.upload_fileobj(io.BytesIO(file), site.bucket, site.key(name))
@@ -155,7 +152,7 @@ def work(site: Site) -> None:
             return safetensors.torch.load(body.getvalue())
         return download_fileobj
 
-    saves = {"railhead": save(site, shards, put_from)}
+    saves = {"railhead": save(site, shards, site.put_from)}
     loads = {"railhead": restore(shards, lambda shard: load_safetensors(site.url(shard.name), client=site.client))}
     if has_dcp():
         saves[BY_DCP] = save_dcp(site, shards)
@@ -167,7 +164,7 @@ def work(site: Site) -> None:
     site.compare("save", saves)
     site.tell(comparison.WRITES)
     for shard in shards:
-        put_from(shard.name, shard.file)
+        site.put_from(shard.name, shard.file)
         if has_dcp():
             write_dcp(site, shard, f"dcp/{shard.name}")
     site.compare("restore", loads)

@@ -11,7 +11,6 @@ import signal
 import sys
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -66,6 +65,8 @@ class Site:
         self.plain = {BY_GATEWAY: self.gateway}
         if options.store:
             self.plain[BY_STORE] = boto3_client(options.store, options.store_profile)
+        self._is_at_disk = False  # some write was acknowledged there
+        self.gateway.meta.events.register("after-call.s3", self._look_at)
         self.bucket = options.bucket
         self._prefix = f"{options.example}-{uuid.uuid4().hex[:12]}"
         self._tables: dict[str, list[Row]] = {}
@@ -109,10 +110,20 @@ class Site:
             check(got > 0, f"{name} ends after {have} bytes")
             have += got
 
+    def put_from(self, name: str, data: Any) -> None:
+        self._is_at_disk |= self.client.put_from(self.url(name), data).acknowledged == "disk"
+
+    def _look_at(self, parsed: dict[str, Any], **_: object) -> None:
+        headers = parsed.get("ResponseMetadata", {}).get("HTTPHeaders", {})
+        self._is_at_disk |= headers.get("x-railhead-acknowledged") == "disk"
+
     def flush(self, prefix: str) -> None:
         """Returns once the store has what was written below the prefix, as one that is no gateway has when it answers."""
-        with suppress(railhead.NotServed):
+        try:
             self.client.flush(self.url(prefix))
+        except railhead.NotServed:
+            if self._is_at_disk:
+                raise
 
     def delete(self, names: Iterable[str]) -> None:
         for name in names:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import railhead
 import torch
 
 import comparison
@@ -230,3 +231,31 @@ def test_a_prefill_by_chunks_is_one_at_once() -> None:
             logits.append(last)
         assert torch.allclose(logits[0], logits[1], atol=1e-4)
         assert torch.allclose(logits[0], logits[2], atol=1e-4)
+
+
+class NoFlush:
+    """A gateway's client that acknowledges at the disk, behind an endpoint that serves no flush."""
+
+    def put_from(self, _url: str, _data: bytes) -> railhead.Stored:
+        return railhead.Stored("e", None, "http", "disk")
+
+    def flush(self, _url: str) -> None:
+        raise railhead.NotServed("the endpoint flushes nothing")
+
+
+@pytest.mark.parametrize("at_disk", ["put_from", "boto3"])
+def test_a_flush_is_left_out_only_where_the_store_acknowledged_all(at_disk: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_DEFAULT_REGION"):
+        monkeypatch.setenv(name, "us-east-1")
+    options = comparison.Options("e", "http://127.0.0.1:1", None, None, None, "b", "http", 1, 1.0, 1, None)
+    site = comparison.Site(options)
+    site.client.close()
+    site.client = NoFlush()  # type: ignore[assignment]
+    site.flush("a/")
+    if at_disk == "put_from":
+        site.put_from("a/1", b"x")
+    else:
+        answer = {"ResponseMetadata": {"HTTPHeaders": {"x-railhead-acknowledged": "disk"}}}
+        site.gateway.meta.events.emit("after-call.s3.PutObject", parsed=answer, context={}, http_response=None)
+    with pytest.raises(railhead.NotServed):
+        site.flush("a/")

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import gateways
 import pytest
@@ -272,21 +273,28 @@ def test_parts_are_of_a_size_that_s3_takes() -> None:
 
 
 class AtDisk(DictStore):
-    """As a gateway that has all at its disk: `is_flushed` says whether the store has it, too."""
+    """
+    As a gateway that has all at its disk: `is_flushed` says whether the store has it, too. Flushes of the prefixes of `discarded`
+    are refused, and all writes are acknowledged at the `level`.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.is_flushed = False
+        self.discarded: set[str] = set()
+        self.level = "disk"
 
     def __call__(self, request: Request) -> None:
-        if request.path.startswith("/.railhead/flush"):
-            request.answer(200 if self.is_flushed else 503)
-        else:
+        if not request.path.startswith("/.railhead/flush"):
             super().__call__(request)
+        elif any(quote(f"prefix={prefix}", safe="=") in request.path for prefix in self.discarded):
+            request.answer(409, b"<Error><Code>InvalidRequest</Code><Message>An administrator has discarded it</Message></Error>")
+        else:
+            request.answer(200 if self.is_flushed else 503)
 
     def _put(self, request: Request, name: str) -> None:
         self.objects[name] = request.body
-        request.answer(X_Railhead_Acknowledged="disk")
+        request.answer(X_Railhead_Acknowledged=self.level)
 
 
 @pytest.fixture
@@ -328,15 +336,109 @@ def test_so_many_of_the_newest_checkpoints_are_kept(scripted: ScriptedStore, at_
     assert {name.split("/")[3] for name in at_disk.objects} == {"step-8", "step-11", "step-1", "notes.txt"}
 
 
-def test_a_store_that_acknowledges_itself_is_asked_for_no_flush(kept: railhead.Client, scripted: ScriptedStore,
-                                                               store: DictStore) -> None:
-    for step in (1, 2):
-        writer = RailheadWriter(f"s3://ckpt/plain/step-{step}", client=kept)
-        dcp.save({"a": torch.arange(10)}, storage_writer=writer)
-        gone = writer.settle(keep=1)
-    assert gone == ["s3://ckpt/plain/step-1/"]
+def steps(store: DictStore) -> set[str]:
+    return {name.split("/")[3] for name in store.objects}
+
+
+def save_step(client: railhead.Client, step: int, writer: RailheadWriter | None = None) -> RailheadWriter:
+    writer = writer or RailheadWriter(client=client)
+    dcp.save({"a": torch.arange(step)}, checkpoint_id=f"s3://ckpt/run/step-{step}", storage_writer=writer)
+    return writer
+
+
+def test_a_store_that_acknowledges_itself_needs_no_flush(kept: railhead.Client, scripted: ScriptedStore,
+                                                         store: DictStore) -> None:
+    def no_gateway(request: Request) -> None:
+        if request.path.startswith("/.railhead/flush"):
+            request.answer(400, b"<Error><Code>InvalidBucketName</Code></Error>")
+        else:
+            store(request)
+
+    scripted.script = no_gateway
+    assert save_step(kept, 1).settle(keep=1) == []
     assert not scripted.came("flush")
-    assert {name.split("/")[3] for name in store.objects} == {"step-2"}
+    assert save_step(kept, 2).settle(keep=1) == ["s3://ckpt/run/step-1/"]
+    assert steps(store) == {"step-2"}
+
+
+def test_nothing_is_deleted_after_a_save_that_failed(scripted: ScriptedStore, at_disk: AtDisk) -> None:
+    at_disk.is_flushed = True
+    with scripted.client() as client:
+        save_step(client, 1)
+        writer = save_step(client, 2)
+        at_disk.broken_names = (".metadata",)
+        with pytest.raises(CheckpointException, match="AccessDenied"):
+            save_step(client, 3, writer)
+        at_disk.broken_names = ()
+        with pytest.raises(ValueError, match="step-3/: the last save is under way or has failed"):
+            writer.settle(keep=1)
+        assert steps(at_disk) == {"step-1", "step-2", "step-3"}
+        save_step(client, 4, writer)
+        assert writer.settle(keep=2) == ["s3://ckpt/run/step-1/"]
+
+
+def test_settling_is_of_what_was_saved_and_not_of_another_url(scripted: ScriptedStore, at_disk: AtDisk) -> None:
+    at_disk.is_flushed = True
+    with scripted.client() as client:
+        save_step(client, 1)
+        writer = save_step(client, 2)
+        writer.reset("s3://ckpt/run/step-3")
+        assert writer.settle(keep=1) == ["s3://ckpt/run/step-1/"]
+        assert steps(at_disk) == {"step-2"}
+
+
+def test_nothing_is_deleted_for_a_checkpoint_that_is_gone(scripted: ScriptedStore, at_disk: AtDisk) -> None:
+    at_disk.is_flushed = True
+    with scripted.client() as client:
+        save_step(client, 1)
+        writer = save_step(client, 2)
+        del at_disk.objects["/ckpt/run/step-2/.metadata"]
+        with pytest.raises(railhead.NotFound, match="no other checkpoint is deleted"):
+            writer.settle(keep=1)
+    assert "/ckpt/run/step-1/.metadata" in at_disk.objects
+
+
+def test_what_is_replaced_stays_where_a_ranks_object_was_discarded(scripted: ScriptedStore, at_disk: AtDisk) -> None:
+    at_disk.is_flushed, at_disk.level = True, "store"
+    with scripted.client() as client:
+        writer = save_step(client, 1)
+        former = set(at_disk.objects)
+        at_disk.discarded.add("run/step-1/")
+        save_step(client, 1, writer)
+        assert former < set(at_disk.objects)
+        with pytest.raises(railhead.StoreError, match="has discarded it") as raised:
+            writer.settle(keep=1)
+        assert raised.value.status == 409
+        assert former < set(at_disk.objects)
+        at_disk.discarded.clear()
+        writer.settle()
+        assert len(at_disk.objects) == 2
+
+
+def test_older_checkpoints_stay_where_one_acknowledged_by_the_store_lacks_an_object(scripted: ScriptedStore,
+                                                                                    at_disk: AtDisk) -> None:
+    at_disk.is_flushed, at_disk.level = True, "store"
+    with scripted.client() as client:
+        save_step(client, 1)
+        at_disk.discarded.add("run/step-2/")
+        with pytest.raises(railhead.StoreError, match="has discarded it"):
+            save_step(client, 2).settle(keep=1)
+    assert steps(at_disk) == {"step-1", "step-2"}
+
+
+def test_a_discard_keeps_no_other_checkpoint_from_being_settled(scripted: ScriptedStore, at_disk: AtDisk) -> None:
+    at_disk.is_flushed = True
+    at_disk.discarded.add("run/step-2/")
+    with scripted.client() as client:
+        writer = save_step(client, 1)
+        for step in (2, 3):
+            save_step(client, step, writer)
+        with pytest.raises(railhead.StoreError, match="has discarded it"):
+            writer.settle(keep=2)
+        assert steps(at_disk) == {"step-2", "step-3"}
+        save_step(client, 4, writer)
+        assert writer.settle(keep=2) == ["s3://ckpt/run/step-2/"]
+        assert steps(at_disk) == {"step-3", "step-4"}
 
 
 class SlowStore(DictStore):

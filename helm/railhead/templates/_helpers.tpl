@@ -117,7 +117,10 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 
 {{- define "railhead.hasWriteBack" -}}
-{{- if gt (int .Values.writeBack.sizeGiB) 0 -}}true{{- end -}}
+{{- /* Values of a release from before writeBack have none: helm upgrade --reuse-values. */ -}}
+{{- with .Values.writeBack -}}
+{{- if gt (int .sizeGiB) 0 -}}true{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{/* A claim beside the workload, whose name changes with the disk tier: pending writes would stay behind in a claim of the former name. */}}
@@ -135,10 +138,11 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if and (include "railhead.hasWriteBack" .) (gt (int .Values.writeBack.flushSeconds) 0) (not .Values.healthTls.existingSecret) -}}true{{- end -}}
 {{- end -}}
 
-{{/* Waits until the Service has noticed, and then for the store to have what is pending. */}}
+{{/* Waits until the Service has noticed, and then for the store to have what is pending. A gateway that does not say three times in a
+     row is hung, and is not waited for. The image has no timeout and no wget but as applets of busybox. */}}
 {{- define "railhead.preStop" -}}
 {{- if include "railhead.flushes" . -}}
-[sh, -c, {{ printf "sleep %d; timeout %d sh -c 'until timeout 3 busybox wget -q -O - http://127.0.0.1:9901/metrics | grep -q \"^railhead_write_back_pending 0\"; do sleep 1; done' || true" (int .Values.preStopSeconds) (int .Values.writeBack.flushSeconds) | quote }}]
+[sh, -c, {{ printf "sleep %d; busybox timeout %d sh -c 'n=0; while [ $n -lt 3 ]; do case \"$(busybox timeout 3 busybox wget -q -O - http://127.0.0.1:9901/metrics | grep \"^railhead_write_back_pending \")\" in *\" 0\"|*\" 0.0\") break;; \"\") n=$((n+1));; *) n=0;; esac; sleep 1; done' || true" (int .Values.preStopSeconds) (int .Values.writeBack.flushSeconds) | quote }}]
 {{- else -}}
 [sleep, {{ .Values.preStopSeconds | quote }}]
 {{- end -}}
@@ -492,6 +496,22 @@ hugepages-{{ . }}: {{ int $.Values.memoryMiB.cache }}Mi
 {{- if not $rule.copies -}}
 {{- fail (printf "config.rules[%d].copies: is missing; acknowledge: disk needs copies: 1, which says that one copy is enough until the store has the object" $i) -}}
 {{- end -}}
+{{- $writers := false -}}
+{{- range $credentials.principals -}}
+{{- $writers = or $writers .backend_credential -}}
+{{- end -}}
+{{- if not (or $credentials.existingSecret $writers) -}}
+{{- fail (printf "%s: disk needs one of credentials.principals with a backend_credential, by which the gateway writes to the store" $key) -}}
+{{- end -}}
+{{- else if hasKey $rule "copies" -}}
+{{- fail (printf "config.rules[%d].copies: has no meaning without acknowledge: disk" $i) -}}
+{{- end -}}
+{{- end -}}
+{{- $admin := $config.admin | default dict -}}
+{{- if and $admin.listen (dig "enabled" true $admin) -}}
+{{- $taken := ternary (list "9000" "9901" "7800" "7801") (list "9000" "9901") .Values.cluster.enabled -}}
+{{- if has (regexFind "[0-9]+$" $admin.listen) $taken -}}
+{{- fail (printf "config.admin.listen: the pod listens at one of %s for others; choose another port than that of %s" (join ", " $taken) $admin.listen) -}}
 {{- end -}}
 {{- end -}}
 {{- $disk := dig "disk" dict ($config.cache | default dict) -}}

@@ -17,7 +17,10 @@ from railhead._transfer import Steps
 
 _CONNECT_SECONDS = 10
 _PAUSE_SECONDS = 0.5
-_THROUGH = "x-railhead-flush-through"  # the last write that is waited for
+_WAIT_SECONDS = 5.0  # of one question: who closes the client, or cancels, waits for its answer
+_REST_SECONDS = 10.0  # for an answer, after the wait that was asked for
+_THROUGH = "x-railhead-flush-through"  # the last write that is waited for, in the gateway's own words
+_NO_ENDPOINT = (404, 405, 501)
 
 
 class _Answer(NamedTuple):
@@ -34,17 +37,16 @@ def flush(paths: Paths, url: str, timeout: float) -> Steps[None]:
     through, left = "", errors.RailheadError()
     while True:
         paths.check_open()
-        try:
-            wait = int(max(0.0, min(over - time.monotonic(), paths.settings.deadline / 2)))
-            question = {**asked, "wait": str(wait), **({"through": through} if through else {})}
-            answer = yield partial(_ask, paths.settings, url, question)
-        except errors.ConnectionLost as lost:
+        wait = int(max(0.0, min(over - time.monotonic(), _WAIT_SECONDS)))
+        question = {**asked, "wait": str(wait), **({"through": through} if through else {})}
+        answer = yield partial(_ask, paths.settings, url, question, wait)
+        if isinstance(answer, errors.ConnectionLost):
             if not through:
-                raise
-            left = lost  # a gateway that is restarted writes on what it has acknowledged
+                raise answer
+            left = answer  # a gateway that is restarted writes on what it has acknowledged
+        elif answer.status == 200:
+            return
         else:
-            if answer.status == 200:
-                return
             left, through = _refusal(answer, url), answer.through or through
         if time.monotonic() >= over:
             raise errors.DeadlineExceeded(f"not flushed in {timeout:g} s: {left}", status=left.status, code=left.code)
@@ -54,7 +56,7 @@ def flush(paths: Paths, url: str, timeout: float) -> Steps[None]:
 def _refusal(answer: _Answer, url: str) -> errors.RailheadError:
     """What is left, as the gateway says it; raises what no repeat would change."""
     code, message = element(answer.body, "Code"), element(answer.body, "Message")
-    if answer.status in (400, 404, 405, 501):
+    if answer.status in _NO_ENDPOINT or (answer.status == 400 and code in ("", "InvalidBucketName")):
         raise errors.NotServed(f"the endpoint flushes nothing: {code or answer.status}: {message}", status=answer.status, url=url)
     error = errors.of_store(answer.status, code, message, url)
     if answer.status != 503:
@@ -62,13 +64,16 @@ def _refusal(answer: _Answer, url: str) -> errors.RailheadError:
     return error
 
 
-def _ask(settings: Settings, url: str, question: dict[str, str]) -> _Answer:
+def _ask(settings: Settings, url: str, question: dict[str, str], wait: int) -> _Answer | errors.ConnectionLost:
+    """Returns a lost connection: of a call that is cancelled meanwhile, what is raised here would be caught, and asked again."""
     target = f"{settings.endpoint}/.railhead/flush?" + urlencode(question, quote_via=quote, safe="")
-    timeout = urllib3.Timeout(connect=_CONNECT_SECONDS, read=settings.deadline)
+    timeout = urllib3.Timeout(connect=_CONNECT_SECONDS, read=wait + _REST_SECONDS)
     try:
         with urllib3.PoolManager(ca_certs=settings.ca, retries=False) as pool:
             answer: Any = pool.request("POST", target, headers=signed(settings, "POST", target), body=b"", timeout=timeout,
                                        redirect=False)
     except urllib3.exceptions.HTTPError as error:
-        raise errors.ConnectionLost(f"{origin(settings.endpoint)}: {reason(error)}", url=url) from error
+        lost = errors.ConnectionLost(f"{origin(settings.endpoint)}: {reason(error)}", url=url)
+        lost.__cause__ = error
+        return lost
     return _Answer(answer.status, answer.headers.get(_THROUGH, ""), answer.data)

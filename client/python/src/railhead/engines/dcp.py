@@ -16,9 +16,10 @@ import math
 import os
 import pickle
 import re
+import time
 import uuid
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass
 from enum import Enum, EnumMeta
 from functools import partial
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _METADATA = ".metadata"
 _SUFFIX = ".railhead"
+_ASK_SECONDS = 30.0       # of a save, for the store to have what an answer of its own says it has
 _MOST_PARTS = 5000        # half of what S3 allows, as parts of one object differ in size
 
 
@@ -118,13 +120,16 @@ class RailheadWriter(_Folder, StorageWriter):
 
     def __init__(self, url: str | os.PathLike[str] = "", *, client: Client | None = None) -> None:
         super().__init__(url, client=client)
-        self._is_coordinator = False  # of a save that is done
-        self._at_disk: dict[str, set[str]] = {}  # by a checkpoint's URL: what it replaced
+        self._is_saving = False  # as the coordinator
+        self._saved = ""  # the URL of the last save that was finished as the coordinator
+        self._replaced: dict[str, set[str]] = {}  # by a checkpoint's URL: what is deleted once the store has it
+        self._at_disk: set[str] = set()  # checkpoints that are not known to be in the store
 
     def set_up_storage_writer(self, is_coordinator: bool, *args: Any, **kwargs: Any) -> None:
         if not kwargs.get("use_collectives", True):
             raise ValueError("a save without collectives has no metadata of all ranks: use_collectives=True is needed")
         self._rank = kwargs.get("rank") or 0
+        self._is_saving = is_coordinator
 
     def prepare_local_plan(self, plan: SavePlan) -> SavePlan:
         return plan
@@ -199,38 +204,82 @@ class RailheadWriter(_Folder, StorageWriter):
         level = self._client().put_from(self._of(_METADATA), content).acknowledged
         files = {place.file for place in metadata.storage_data.values()}
         replaced = {self._of(name) for name in former - files}
-        # The store gets a bucket's objects in the order of the answers: with this one it has those of all ranks.
-        if level == "store":
-            self._delete(replaced)
+        if level != "store":
+            self._at_disk.add(self._url)
+        if level != "store" or (replaced and not self._has_all(self._url)):
+            self._replaced[self._url] = self._replaced.get(self._url, set()) | replaced
         else:
-            self._at_disk[self._url] = self._at_disk.get(self._url, set()) | replaced
-        self._is_coordinator = True
+            self._delete(replaced)
+        self._saved, self._is_saving = self._url, False
 
     def settle(self, *, keep: int | None = None, timeout: float = 600.0) -> list[str]:
         """
         Waits until the store has the checkpoint of the last save, and then deletes the objects of the one that it replaced.
         `keep` deletes also all but so many of the newest checkpoints in folders beside its own, and their URLs are returned.
-        Nothing is deleted before the store has it: DeadlineExceeded after `timeout` seconds. On other ranks than the coordinator
-        it does nothing.
+        Nothing is deleted before the store has it: DeadlineExceeded after `timeout` seconds, StoreError (409) where an
+        administrator has discarded some of it. ValueError while a save is under way, and after one that failed. On other ranks
+        than the coordinator it does nothing, nor where torch saved in another process.
         """
         if keep is not None and keep < 1:
             raise ValueError(f"keep must be 1 or more: {keep}")
-        for url in list(self._at_disk):
-            self._client().flush(url, timeout=timeout)
-            self._delete(self._at_disk.pop(url))
-        gone = self._older()[keep - 1:] if keep is not None and self._is_coordinator else []
+        if self._is_saving:
+            raise ValueError(f"{self._url}: the last save is under way or has failed, so nothing is deleted")
+        over = time.monotonic() + timeout
+        failed = self._settle_replaced(over)
+        gone: list[str] = []
+        if keep is not None and self._saved and self._saved not in failed:
+            gone = self._older()[keep - 1:]
+            if gone:
+                self._flush(self._saved, over - time.monotonic())
         for url in gone:
             delete_all(self._client(), [each.url for each in self._client().list(url)])
+            self._replaced.pop(url, None)
+            failed.pop(url, None)
+        for error in failed.values():
+            raise error
         return gone
 
+    def _settle_replaced(self, over: float) -> dict[str, errors.RailheadError]:
+        """By a checkpoint's URL, why what it replaced is still there: the others are gone on with."""
+        failed = {}
+        for url in list(self._replaced):
+            try:
+                self._flush(url, over - time.monotonic())
+            except errors.RailheadError as error:
+                failed[url] = error
+            else:
+                self._delete(self._replaced.pop(url))
+        return failed
+
+    def _flush(self, url: str, timeout: float) -> None:
+        """Raises where the store lacks some of a checkpoint. What a store acknowledged needs no gateway that flushes."""
+        with nullcontext() if url in self._at_disk else suppress(errors.NotServed):
+            self._client().flush(url, timeout=max(0.0, timeout))
+        self._at_disk.discard(url)
+
+    def _has_all(self, url: str) -> bool:
+        """Asks for ranks' objects that a disk acknowledged, and an administrator may have discarded since."""
+        try:
+            self._flush(url, _ASK_SECONDS)
+        except errors.RailheadError as error:
+            _LOG.warning("%s: objects of the former checkpoint are left: %s", url, error)
+            return False
+        return True
+
     def _older(self) -> list[str]:
-        """Other checkpoints beside this one, the newest first: by the store's time, then by the numbers in their names."""
-        above = self._url.rstrip("/").rpartition("/")[0] + "/"
+        """
+        Other checkpoints beside the last one saved, the newest first: by the store's time, then by the numbers in their names.
+        NotFound where that one is not there itself: then nothing may be deleted for it.
+        """
+        above = self._saved.rstrip("/").rpartition("/")[0] + "/"
         found = [each for each in self._client().list(above)
                  if each.url.endswith(f"/{_METADATA}") and each.url.count("/") == above.count("/") + 1]
         found.sort(key=lambda each: (each.last_modified, _by_number(each.url)), reverse=True)
         urls = [each.url.removesuffix(_METADATA) for each in found]
-        return [url for url in urls if split(url) != split(self._url)]
+        others = [url for url in urls if split(url) != split(self._saved)]
+        if len(others) == len(urls):
+            raise errors.NotFound(f"there is no {_METADATA} any more, so no other checkpoint is deleted", url=self._saved)
+        return others
 
     def _delete(self, replaced: set[str]) -> None:
         try:

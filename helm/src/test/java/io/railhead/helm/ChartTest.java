@@ -230,13 +230,44 @@ class ChartTest {
         assertThat(pod.path(grace).asInt() - plain.path(grace).asInt()).isEqualTo(120);
         assertThat(pod.at("/containers/0/lifecycle/preStop/exec/command/2").asText())
                 .startsWith("sleep 5; ")
-                .contains("timeout 120 sh", "railhead_write_back_pending 0");
+                .contains("; busybox timeout 120 sh", "$(busybox timeout 3 busybox wget ")
+                .doesNotContainPattern("(?<!busybox )(timeout|wget) ");
         assertThat(plain.at("/containers/0/lifecycle/preStop/exec/command/0").asText())
                 .isEqualTo("sleep");
         JsonNode overTls = with("write-back", "healthTls: {existingSecret: health}").pod();
         assertThat(overTls.at("/containers/0/lifecycle/preStop/exec/command").toString())
                 .isEqualTo("[\"sleep\",\"5\"]");
         assertThat(overTls.path(grace)).isEqualTo(plain.path(grace));
+    }
+
+    /** A shell of this machine, and a stand-in for busybox whose wget is the gateway. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            railhead_write_back_pending 0   | 1
+            railhead_write_back_pending 0.0 | 1
+            railhead_write_back_pending 10  | 6
+            other 0                         | 3
+            """)
+    void aPodThatEndsWaitsForAGatewayThatAnswers(String answer, int questions) throws Exception {
+        Path asked = Files.writeString(folder.resolve("asked"), "");
+        program("sleep", "exit 0");
+        program("busybox", """
+                case $1 in timeout) shift 2; exec "$@";; esac
+                echo asked >> %s
+                if [ $(wc -l < %s) -ge 6 ]; then echo railhead_write_back_pending 0; else echo '%s'; fi
+                """.formatted(asked, asked, answer));
+        JsonNode command = Chart.of("write-back")
+                .pod()
+                .at("/containers/0/lifecycle/preStop/exec/command");
+        var shell = new ProcessBuilder("sh", "-c", command.path(2).asText());
+        shell.environment().put("PATH", folder + ":" + System.getenv("PATH"));
+        assertThat(shell.start().waitFor()).isZero();
+        assertThat(Files.readAllLines(asked)).hasSize(questions);
+    }
+
+    private void program(String name, String script) throws IOException {
+        Path file = Files.writeString(folder.resolve(name), "#!/bin/sh\n" + script);
+        assertThat(file.toFile().setExecutable(true)).isTrue();
     }
 
     @ParameterizedTest
@@ -509,6 +540,13 @@ class ChartTest {
             write-back   | config: {backends: {s: {endpoints: ["http://s"]}}, rules: [{acknowledge: disk, copies: 1}]} | disk needs config.gateway.sole: true
             write-back   | config: {gateway: {sole: true}, backends: {s: {endpoints: ["http://s"]}}, rules: [{acknowledge: disk}]} | config.rules[0].copies: is missing
             write-back   | config: {gateway: {sole: true}, backends: {s: {endpoints: ["http://s"]}}, rules: [{acknowledge: disk, copies: 2}]} | copies
+            write-back   | credentials: {principals: [{name: trainer, keys: [{access_key: A, secret_key: S}]}]} | config.rules[0].acknowledge: disk needs one of credentials.principals with a backend_credential
+            write-back   | credentials: {principals: [{name: reader, keys: [{access_key: B, secret_key: S}]}, {name: trainer, keys: [{access_key: A, secret_key: S}], backend_credential: {provider: default}}]} |
+            laptop       | config: {backends: {s: {endpoints: ["http://s"]}}, rules: [{copies: 1}]} | config.rules[0].copies: has no meaning without acknowledge: disk
+            laptop       | config: {backends: {s: {endpoints: ["http://s"]}}, admin: {listen: "127.0.0.1:9901"}} | config.admin.listen
+            laptop       | config: {backends: {s: {endpoints: ["http://s"]}}, admin: {listen: "127.0.0.1:7800"}} |
+            cluster      | config: {backends: {s: {endpoints: ["http://s"]}}, admin: {listen: "127.0.0.1:7800"}} | config.admin.listen
+            laptop       | writeBack: null                                              |
             pass-through | policy: {Version: "2012-10-17"}                              | policy: cannot be held
             laptop       | cluster: {enabled: true}                                     | give existingSecret, a Secret with tls.crt
             laptop       | cluster: {existingSecret: members}                           | cluster.enabled: is false
