@@ -346,11 +346,12 @@ def save_step(client: railhead.Client, step: int, writer: RailheadWriter | None 
     return writer
 
 
+@pytest.mark.parametrize(("status", "code"), [(400, b"InvalidBucketName"), (403, b"AccessDenied")])
 def test_a_store_that_acknowledges_itself_needs_no_flush(kept: railhead.Client, scripted: ScriptedStore,
-                                                         store: DictStore) -> None:
+                                                         store: DictStore, status: int, code: bytes) -> None:
     def no_gateway(request: Request) -> None:
         if request.path.startswith("/.railhead/flush"):
-            request.answer(400, b"<Error><Code>InvalidBucketName</Code></Error>")
+            request.answer(status, b"<Error><Code>%s</Code></Error>" % code)
         else:
             store(request)
 
