@@ -251,11 +251,13 @@ class ChartTest {
     void aPodThatEndsWaitsForAGatewayThatAnswers(String answer, int questions) throws Exception {
         Path asked = Files.writeString(folder.resolve("asked"), "");
         program("sleep", "exit 0");
-        program("busybox", """
-                case $1 in timeout) shift 2; exec "$@";; esac
-                echo asked >> %s
-                if [ $(wc -l < %s) -ge 6 ]; then echo railhead_write_back_pending 0; else echo '%s'; fi
-                """.formatted(asked, asked, answer));
+        program("busybox",
+                """
+                        case $1 in timeout) shift 2; exec "$@";; esac
+                        echo asked >> %s
+                        if [ $(wc -l < %s) -ge 6 ]; then echo railhead_write_back_pending 0; else echo '%s'; fi
+                        """
+                        .formatted(asked, asked, answer));
         JsonNode command = Chart.of("write-back")
                 .pod()
                 .at("/containers/0/lifecycle/preStop/exec/command");

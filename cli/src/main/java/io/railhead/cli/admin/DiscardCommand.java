@@ -27,7 +27,8 @@ final class DiscardCommand implements Callable<Integer> {
         admin.print("discarded: s3://" + lost.path("bucket").asText() + "/"
                 + lost.path("key").asText() + ", " + Sizes.exact(lost.path("bytes").asLong())
                 + (etag.isEmpty() ? ", an open upload" : ", ETag " + etag) + ", which "
-                + PendingCommand.shown(lost.path("principal").asText()) + " wrote at " + lost.path("since").asText());
+                + PendingCommand.shown(lost.path("principal").asText()) + " wrote at "
+                + lost.path("since").asText());
         String left = lost.path("store_upload").asText();
         if (!left.isEmpty()) {
             admin.print("the store may still have the multipart upload " + left + ": abort it"

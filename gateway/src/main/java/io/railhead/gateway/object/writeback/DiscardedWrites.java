@@ -17,7 +17,9 @@ import org.jspecify.annotations.Nullable;
 final class DiscardedWrites {
     private static final int MOST = 10_000;
 
-    private final Map<PendingName.Identity, List<Discarded>> byKey = new LinkedHashMap<>(); // guarded by this
+    private final Map<PendingName.Identity, List<Discarded>> byKey = new LinkedHashMap<>(); // guarded
+                                                                                            // by
+                                                                                            // this
 
     /**
      * One object, without its bytes and parts.
@@ -47,7 +49,9 @@ final class DiscardedWrites {
         removeIf(write, discarded::equals);
     }
 
-    /** Forgets its writer's earlier objects of that key, since it is acknowledged in their place. */
+    /**
+     * Forgets its writer's earlier objects of that key, since it is acknowledged in their place.
+     */
     synchronized void acknowledged(PendingWrite write) {
         removeIf(write, earlier -> write.isOf(earlier.principal())
                 && earlier.sequence() < write.sequence());
