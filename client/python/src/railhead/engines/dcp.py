@@ -252,7 +252,7 @@ class RailheadWriter(_Folder, StorageWriter):
         return failed
 
     def _flush(self, url: str, timeout: float) -> None:
-        """Raises where the store lacks some of a checkpoint. What a store acknowledged needs no gateway: some stores refuse to flush."""
+        """Raises where the store lacks some of a checkpoint. What a store acknowledged needs no gateway."""
         with nullcontext() if url in self._at_disk else suppress(errors.NotServed, errors.AccessDenied):
             self._client().flush(url, timeout=max(0.0, timeout))
         self._at_disk.discard(url)
