@@ -185,11 +185,10 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
     private CompletionStage<BackendResponse> after(PendingName named, BackendRequest request,
             Supplier<CompletionStage<BackendResponse>> forward) {
         PendingName source = sourceOf(request);
-        PendingName.Bucket bucket = named.inBucket();
-        boolean isOfThisBucket = source != null && source.inBucket().equals(bucket);
-        Supplier<CompletionStage<BackendResponse>> turn = () -> writeBack.inTurn(bucket,
-                named.key(), isOfThisBucket ? source.key() : "",
-                request.method().equals("DELETE"),
+        boolean isOfThisBucket = source == null || source.inBucket().equals(named.inBucket());
+        String copied = source == null || !isOfThisBucket ? "" : source.key();
+        Supplier<CompletionStage<BackendResponse>> turn = () -> writeBack.inTurn(named.inBucket(),
+                named.key(), copied, request.method().equals("DELETE"),
                 () -> told(forward.get()).thenApply(answer -> changed(named, answer)));
         return source == null || isOfThisBucket
                 ? turn.get()
