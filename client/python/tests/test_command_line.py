@@ -195,10 +195,12 @@ def test_examples_of_the_readme(kv_rack: Rack, monkeypatch: pytest.MonkeyPatch) 
     kept.clear_instance_cache()
     np = pytest.importorskip("numpy")
     examples = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
-    runnable = [text for text in examples if "import torch" not in text and "railhead.torch" not in text
-                and "fastsafetensors" not in text and "@dataclass" not in text and not text.startswith("railhead.Client(")]
+    others = ("import torch", "railhead.torch", "fastsafetensors", "RailheadWriter", "@dataclass")
+    runnable = [text for text in examples
+                if not any(other in text for other in others) and not text.startswith("railhead.Client(")]
     with railhead.Client() as client:
-        client.call("", "create_bucket", Bucket="models-demo")
+        for bucket in ("models-demo", "checkpoints"):
+            client.call("", "create_bucket", Bucket=bucket)
         client.put_from("s3://models-demo/README.md", b"# Railhead")
         client.put_from("s3://models-demo/weights", np.ones((1024, 1024), np.float32))
         for i in range(64):
@@ -211,4 +213,4 @@ def test_examples_of_the_readme(kv_rack: Rack, monkeypatch: pytest.MonkeyPatch) 
                 exec(compile(whole(text), "README.md", "exec"), names)
         finally:
             kept.clear_instance_cache()
-    assert len(runnable) == 6
+    assert len(runnable) == 7
