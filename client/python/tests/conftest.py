@@ -6,6 +6,8 @@ import json
 import os
 import random
 import shutil
+import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -28,6 +30,12 @@ RULES = [{"bucket": "off", "rdma": False}, {"freshness": "immutable"}]
 
 def content(nbytes: int, seed: int = 0) -> bytes:
     return random.Random(seed).randbytes(nbytes)
+
+
+def pause(process: subprocess.Popen[bytes]) -> None:
+    """Returns once it is stopped: after the signal alone it may answer some more."""
+    os.kill(process.pid, signal.SIGSTOP)
+    os.waitpid(process.pid, os.WUNTRACED)
 
 
 @dataclass

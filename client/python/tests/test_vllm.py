@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import enum
 import importlib
-import signal
 import sys
 import types
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import pytest
-from conftest import KEYS, Rack, ScriptedStore, content, environment_of
+from conftest import KEYS, Rack, ScriptedStore, content, environment_of, pause
 from dict_store import DictStore
 
 import railhead
@@ -291,7 +290,7 @@ def test_a_gateway_that_is_killed_in_the_midst_fails_the_jobs(module: Any, kv_ra
     names = keys(3)
     tier.submit_store(Job(1, names, [0, 1, 2], is_promotion=False))
     assert finished(tier)[1].success
-    kv_rack.gateway.send_signal(signal.SIGSTOP)  # so that jobs are under way when it ends
+    pause(kv_rack.gateway)  # so that jobs are under way when it ends
     tier.submit_load(Job(2, names, [4, 5, 6], is_promotion=True))
     tier.submit_store(Job(3, keys(5)[3:], [7, 8], is_promotion=False))
     assert tier.get_finished_jobs() == []
