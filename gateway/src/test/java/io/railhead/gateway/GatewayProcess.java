@@ -92,7 +92,7 @@ public final class GatewayProcess implements AutoCloseable {
         return Path.of(config + ".log");
     }
 
-    /** One that nobody listens on now, another one at each call. */
+    /** Returns a port that nobody listens on now, another one at each call. */
     public static int freePort() throws IOException {
         while (true) {
             try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {

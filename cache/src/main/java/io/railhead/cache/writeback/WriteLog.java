@@ -27,6 +27,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p> Any thread; only {@link #open} and {@link #close} block. Stages complete on the log's own
  * threads, which must not be blocked. Lock order: this, then nothing.
+ *
+ * <p> A long class: one lock guards all of its state, and each call is short.
  */
 public final class WriteLog implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WriteLog.class);

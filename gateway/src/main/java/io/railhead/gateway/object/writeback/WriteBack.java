@@ -38,6 +38,8 @@ import org.jspecify.annotations.Nullable;
  * its end, so that a restart never writes an old object over a newer one.
  *
  * <p> Any thread; only {@link #close} blocks.
+ *
+ * <p> A long class: the one interface of requests to log and queues, a few lines for each call.
  */
 public final class WriteBack implements AutoCloseable, WriteBackStores {
     private final WriteLog log;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What a flush must not call stored. */
+/** Discarded objects, which a flush must not call stored. */
 class DiscardedWritesTest {
     private final LogOfTest log = new LogOfTest();
     private final DiscardedWrites discards = new DiscardedWrites();
