@@ -35,7 +35,8 @@ class ConfusedDeputyIT {
     private static final int MARK = 0x5a;
 
     private final byte[] object = "an object that nobody asked for".repeat(1000).getBytes();
-    private Instant beforeStart;
+    /** Of the time when the test is made, since the gateway starts before the set-up below. */
+    private final Instant beforeStart = Instant.now().minusSeconds(1);
     private final FakeStore store = new FakeStore();
     @RegisterExtension
     private final TestGateway gateway = TestGateway.over(store).config("""
@@ -58,7 +59,6 @@ class ConfusedDeputyIT {
 
     @BeforeEach
     void start() {
-        beforeStart = Instant.now().minusSeconds(1);
         memory = gateway.closing(new TestPeer(victim, "SK", BUFFER));
         memory.fill(MARK);
         store.put("/b/object", object);
