@@ -24,7 +24,7 @@ final class AuthorizationHeader {
             String rest = authorization
                     .substring(authorization.length() - SignatureInput.SIGNATURE_DIGITS);
             if (Hex.isSha256(rest)) {
-                return signatureInput(known, rest, headers);
+                return signatureInput(known, rest, headers, memory);
             }
         }
         return parseAnew(authorization, headers, service, memory);
@@ -41,7 +41,7 @@ final class AuthorizationHeader {
         if (authorization.endsWith("Signature=" + signature)) {
             memory.remember(authorization, signer);
         }
-        return signatureInput(signer, signature, headers);
+        return signatureInput(signer, signature, headers, memory);
     }
 
     private static void requireSigV4(String authorization) {
@@ -100,14 +100,15 @@ final class AuthorizationHeader {
     }
 
     private static SignatureInput signatureInput(SignatureMemory.Signer signer, String signature,
-            Headers headers) {
+            Headers headers, SignatureMemory memory) {
         SignatureInput.Credential who = signer.credential();
         String amzDate = headers.get("x-amz-date");
         Instant signedAt = signedAt(amzDate, headers.get("date"));
         String date = amzDate != null ? amzDate : SigningTime.format(signedAt);
         SignatureInput.requireSameDay(who.scope(), date, MALFORMED);
+        String token = headers.get("x-amz-security-token");
         return new SignatureInput(who.accessKeyId(), who.scope(), signer.signedHeaders(),
-                signature, date, signedAt, -1, headers.get("x-amz-security-token"),
+                signature, date, signedAt, -1, token == null ? null : memory.token(token),
                 payload(headers), false);
     }
 

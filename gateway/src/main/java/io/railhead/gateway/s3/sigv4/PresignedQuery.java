@@ -74,13 +74,14 @@ final class PresignedQuery {
         return seconds;
     }
 
-    private static @Nullable String token(Query query, Headers headers) {
+    private static @Nullable SessionToken token(Query query, Headers headers) {
         String inQuery = query.single("X-Amz-Security-Token");
         String inHeader = headers.get("x-amz-security-token");
         if (inQuery != null && inHeader != null) {
             throw new S3Refusal(MALFORMED, "X-Amz-Security-Token must appear only once.");
         }
-        return inQuery != null ? inQuery : inHeader;
+        String token = inQuery != null ? inQuery : inHeader;
+        return token == null ? null : SessionToken.of(token);
     }
 
     /**

@@ -17,10 +17,15 @@ import org.jspecify.annotations.Nullable;
  */
 record SignatureInput(String accessKeyId, SignatureScope scope, List<String> signedHeaders,
         String signature, String date, Instant signedAt, long expiresSeconds,
-        @Nullable String sessionToken, PayloadSigning payload, boolean presigned) {
+        @Nullable SessionToken token, PayloadSigning payload, boolean presigned) {
 
     static final String ALGORITHM = "AWS4-HMAC-SHA256";
     static final int SIGNATURE_DIGITS = 64;
+
+    @Nullable
+    String sessionToken() {
+        return token == null ? null : token.text();
+    }
 
     /** Omits the signature and the token. */
     @Override

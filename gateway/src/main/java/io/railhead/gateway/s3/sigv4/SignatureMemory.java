@@ -19,6 +19,7 @@ public final class SignatureMemory {
     private @Nullable AccessKey accessKey;
     private @Nullable SignatureScope scope;
     private @Nullable SigningKey signingKey;
+    private @Nullable SessionToken token;
 
     /** The fields of an {@code Authorization} header in front of its signature. */
     record Signer(SignatureInput.Credential credential, List<String> signedHeaders) {}
@@ -40,6 +41,16 @@ public final class SignatureMemory {
             start = authorization.substring(0, length);
             signer = found;
         }
+    }
+
+    /** Returns the token of this text: the last head's if that is equal, whose hash is known. */
+    SessionToken token(String text) {
+        SessionToken known = token;
+        if (known == null || !known.text().equals(text)) {
+            known = SessionToken.of(text);
+            token = text.length() <= MOST_CHARS ? known : null;
+        }
+        return known;
     }
 
     /** Compares by identity, which is quicker than to compare secrets, and stricter. */

@@ -45,17 +45,22 @@ final class SignedBytes {
      * Adds a text whose chars are received bytes. Refuses a wider char, of which only a part would
      * be signed.
      */
-    @SuppressWarnings("deprecation") // copies the low byte of each char, which is the whole char
     SignedBytes add(String text) {
-        int more = text.length();
-        makeRoom(more);
         int bits = 0;
-        for (int i = 0; i < more; i++) {
+        for (int i = 0; i < text.length(); i++) {
             bits |= text.charAt(i);
         }
         if (bits > 0xFF) {
             throw new S3Refusal(S3Error.SIGNATURE_DOES_NOT_MATCH);
         }
+        return addLatin1(text);
+    }
+
+    /** Adds a text that is known to have no char above one byte. */
+    @SuppressWarnings("deprecation") // copies the low byte of each char, which is the whole char
+    SignedBytes addLatin1(String text) {
+        int more = text.length();
+        makeRoom(more);
         text.getBytes(0, more, bytes, length);
         length += more;
         return this;

@@ -40,6 +40,8 @@ final class SignedFields {
     private final @Nullable String[] values;
     /** Null until the first; most requests have none. */
     private @Nullable Set<String> unsignedSeen;
+    /** The place of a value that needs no check of its characters; -1 if there is none. */
+    private int checked = -1;
     private int fields;
     private long bytes;
 
@@ -82,11 +84,27 @@ final class SignedFields {
             return;
         }
         String before = values[index];
-        String trimmed = collapse(value);
-        if (before != null && SINGLE.contains(signatureInput.signedHeaders().get(index))) {
+        if (before != null) {
+            values[index] = before + ',' + again(index, name, value);
+        } else if (isCanonicalToken(value)) {
+            values[index] = value;
+            checked = index;
+        } else {
+            values[index] = collapse(value);
+        }
+    }
+
+    private String again(int index, String name, String value) {
+        if (SINGLE.contains(signatureInput.signedHeaders().get(index))) {
             throw twice(name);
         }
-        values[index] = before == null ? trimmed : before + ',' + trimmed;
+        checked = checked == index ? -1 : checked;
+        return collapse(value);
+    }
+
+    private boolean isCanonicalToken(String value) {
+        SessionToken token = signatureInput.token();
+        return token != null && token.isCanonical() && token.text().equals(value);
     }
 
     private int indexOf(String name) {
@@ -162,7 +180,9 @@ final class SignedFields {
     void addTo(SignedBytes form) {
         List<String> names = signatureInput.signedHeaders();
         for (int i = 0; i < values.length; i++) {
-            form.add(names.get(i)).add(':').add(Objects.requireNonNull(values[i])).add('\n');
+            String value = Objects.requireNonNull(values[i]);
+            form.add(names.get(i)).add(':');
+            (i == checked ? form.addLatin1(value) : form.add(value)).add('\n');
         }
         for (int i = 0; i < values.length; i++) {
             form.add(i == 0 ? '\n' : ';').add(names.get(i));

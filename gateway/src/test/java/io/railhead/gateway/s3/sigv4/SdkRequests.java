@@ -66,8 +66,13 @@ public final class SdkRequests {
     }
 
     static Wire signWithToken(SdkHttpMethod method, String pathAndQuery) {
+        return signWithToken(method, pathAndQuery, Map.of());
+    }
+
+    static Wire signWithToken(SdkHttpMethod method, String pathAndQuery,
+            Map<String, String> headers) {
         return sign(AwsSessionCredentialsIdentity.create(TestCredentials.TEMPORARY_KEY,
-                TestCredentials.SECRET_KEY, TestCredentials.TOKEN), method, pathAndQuery, Map.of(),
+                TestCredentials.SECRET_KEY, TestCredentials.TOKEN), method, pathAndQuery, headers,
                 new byte[0], options -> {});
     }
 
