@@ -382,7 +382,11 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
             boolean deletes, Supplier<CompletionStage<BackendResponse>> request) {
         BucketQueue queue = queues.get(bucket);
         if (queue == null || queue.mayPass(key, deletes)) {
-            return request.get();
+            return request.get().whenComplete((answer, failure) -> {
+                if (Turn.isUnclear(answer, failure)) {
+                    queue(bucket).unclear(key);
+                }
+            });
         }
         Turn turn = new Turn(key, source, request);
         queue.add(turn);
