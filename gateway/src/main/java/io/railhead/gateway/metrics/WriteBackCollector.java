@@ -51,6 +51,10 @@ public final class WriteBackCollector extends Collector {
                         "Such objects, and open uploads at the gateway's disk, that an"
                                 + " administrator has discarded.",
                         now.discarded()),
+                new CounterMetricFamily("railhead_write_back_yielded_seconds",
+                        "Time in which writes of such objects waited for reads that waited at the"
+                                + " same store.",
+                        now.yieldedSeconds()),
                 gauge("railhead_write_back_uploads",
                         "Multipart uploads that are open at the gateway's disk.",
                         now.uploads().open()),

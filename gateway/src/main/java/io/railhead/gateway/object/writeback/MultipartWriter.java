@@ -46,6 +46,7 @@ final class MultipartWriter {
     private final WriteLog log;
     private final Backend store;
     private final Caller caller;
+    private final WriteThrottle throttle;
     private final PendingWrite pending;
     private final StoreUpload upload;
     private final Queue<LogPart> left = new ArrayDeque<>(); // guarded by this
@@ -90,7 +91,9 @@ final class MultipartWriter {
         }
     }
 
-    MultipartWriter(WriteLog log, Backend store, Caller caller, PendingWrite pending) {
+    MultipartWriter(WriteLog log, Backend store, Caller caller, WriteThrottle throttle,
+            PendingWrite pending) {
+        this.throttle = throttle;
         this.log = log;
         this.store = store;
         this.caller = caller;
@@ -200,7 +203,9 @@ final class MultipartWriter {
     }
 
     private CompletionStage<Answer> sendAgain(String id, LogPart part, int tries) {
-        return send(id, part).exceptionallyCompose(failure -> tries > 1 && isPassing(failure)
+        return throttle.admit(part.sizeBytes())
+                .thenCompose(_ -> send(id, part))
+                .exceptionallyCompose(failure -> tries > 1 && isPassing(failure)
                 ? CompletableFuture.runAsync(() -> {}, CompletableFuture.delayedExecutor(
                         PART_PAUSE_MILLIS, TimeUnit.MILLISECONDS))
                         .thenCompose(_ -> sendAgain(id, part, tries - 1))

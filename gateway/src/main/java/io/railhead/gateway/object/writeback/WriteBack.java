@@ -45,12 +45,13 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
     private final WriteLog log;
     private final Writes writes;
     private final InstantSource clock;
-    private final Duration patience;
+    private final Bounds bounds;
     private final StoreProbe probe;
     private final LongSupplier nanoClock;
     private final Function<String, @Nullable Principal> principals;
     private final WriteBackCounts counts = new WriteBackCounts();
     private final ConcurrentMap<PendingName.Bucket, BucketQueue> queues = new ConcurrentHashMap<>();
+    private final ConcurrentMap<String, WriteThrottle> throttles = new ConcurrentHashMap<>();
     private final PendingKeys keys = new PendingKeys();
     private final DiscardedWrites discards = new DiscardedWrites();
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
@@ -67,28 +68,36 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
      *
      * @param oldestSeconds the age of the oldest pending write; 0 for none
      * @param stuck those that the store has refused
+     * @param yieldedSeconds the time in which writes to stores waited for reads
      */
     public record Stats(int pending, long pendingBytes, double oldestSeconds, int stuck,
             long atDisk, long atStore, long writtenBytes, long failedTries, long waitedTooLong,
-            long discarded, WriteLog.Stats log, OpenUploads.Stats uploads) {}
+            long discarded, double yieldedSeconds, WriteLog.Stats log, OpenUploads.Stats uploads) {}
+
+    /**
+     * The configured bounds.
+     *
+     * @param patience how long a request waits for writes that are pending
+     * @param bytesPerSecond the most to one store, on average; 0 for no limit
+     */
+    public record Bounds(Duration patience, long bytesPerSecond) {}
 
     /**
      * Takes up the writes that the log holds; none is sent before {@link #start}.
      *
-     * @param patience how long a request waits for writes that are pending
      * @param principals finds a principal of the file of credentials by its name
      */
-    public WriteBack(WriteLog ownedLog, Writes writes, Duration patience, InstantSource clock,
+    public WriteBack(WriteLog ownedLog, Writes writes, Bounds bounds, InstantSource clock,
             LongSupplier nanoClock, Function<String, @Nullable Principal> principals) {
         this.log = ownedLog;
         this.writes = writes;
         this.clock = clock;
-        this.patience = patience;
+        this.bounds = bounds;
         this.principals = principals;
         this.probe = new StoreProbe(nanoClock);
         this.nanoClock = nanoClock;
         this.uploads = new OpenUploads(log, clock);
-        this.room = new LogRoom(log, patience, nanoClock, uploads::refusedPart);
+        this.room = new LogRoom(log, bounds.patience(), nanoClock, uploads::refusedPart);
         this.steps = new QueueSteps(() -> writer, log, counts, this::forgotten, timer);
         LogContents found = LogContents.of(log);
         this.recovered = found.writes(writes);
@@ -120,9 +129,16 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
      * @param stores finds a store by its name, without this class around it
      */
     public void start(Function<String, @Nullable Backend> stores) {
-        writer = new StoreWriter(log, stores, this::callerOf);
+        writer = new StoreWriter(log, stores, this::callerOf, store -> throttle(store, stores));
         recovered.forEach(this::enqueue);
         var _ = timer.scheduleWithFixedDelay(uploads::endAbandoned, 1, 1, TimeUnit.MINUTES);
+    }
+
+    private WriteThrottle throttle(String name, Function<String, @Nullable Backend> stores) {
+        return throttles.computeIfAbsent(name, _ -> new WriteThrottle(bounds.bytesPerSecond, () -> {
+            Backend store = stores.apply(name);
+            return store == null ? 0 : store.stats().fetchesWaiting();
+        }, nanoClock, steps::later, counts.yieldedNanos()));
     }
 
     /** Returns the names of the stores that writes in the log, or on their way there, are for. */
@@ -201,7 +217,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
                 (int) queues.values().stream().filter(BucketQueue::isStuck).count(),
                 counts.atDisk().sum(), counts.atStore().sum(), counts.writtenBytes().sum(),
                 counts.failedTries().sum(), counts.waitedTooLong().sum(),
-                counts.discarded().sum(), log.stats(), uploads.stats());
+                counts.discarded().sum(), counts.yieldedNanos().sum() / 1e9, log.stats(), uploads.stats());
     }
 
     @Override
@@ -235,7 +251,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
 
     /** Returns how long a request waits for writes that are pending. */
     Duration patience() {
-        return patience;
+        return bounds.patience;
     }
 
     LogRoom room() {
@@ -391,7 +407,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
         Turn turn = new Turn(key, source, request);
         queue.add(turn);
         // A thread of the JDK: it outlives this object, and a waiting request must end.
-        CompletableFuture.delayedExecutor(patience.toMillis(), TimeUnit.MILLISECONDS)
+        CompletableFuture.delayedExecutor(bounds.patience.toMillis(), TimeUnit.MILLISECONDS)
                 .execute(() -> {
                     if (queue.leave(turn)) {
                         turn.refuse(waitedTooLong());
@@ -430,7 +446,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
     /** Completes when the store has the write, and what was acknowledged before it. */
     CompletionStage<@Nullable Void> settled(PendingWrite last) {
         CompletableFuture<@Nullable Void> waiting = last.written().toCompletableFuture().copy();
-        return waiting.orTimeout(patience.toMillis(), TimeUnit.MILLISECONDS)
+        return waiting.orTimeout(bounds.patience.toMillis(), TimeUnit.MILLISECONDS)
                 .exceptionallyCompose(failure -> CompletableFuture.failedStage(
                         Turn.causeOf(failure) instanceof S3Refusal discarded
                                 ? discarded

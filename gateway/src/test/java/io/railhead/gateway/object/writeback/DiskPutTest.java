@@ -44,7 +44,7 @@ final class DiskPutTest {
     @BeforeEach
     void open() throws Exception {
         log = WriteLog.open(folder.resolve("log").toString(), WriteLog.leastBytes());
-        writeBack = new WriteBack(log, cache.writes(), Duration.ofSeconds(1),
+        writeBack = new WriteBack(log, cache.writes(), new WriteBack.Bounds(Duration.ofSeconds(1), 0),
                 InstantSource.system(), System::nanoTime, _ -> null);
         writeBack.start(_ -> null);
     }

@@ -42,7 +42,7 @@ class OpenUploadsTest {
     }
 
     private WriteBack restarted() {
-        return new WriteBack(file.log, file.cache.writes(), Duration.ofMillis(50), () -> now,
+        return new WriteBack(file.log, file.cache.writes(), new WriteBack.Bounds(Duration.ofMillis(50), 0), () -> now,
                 System::nanoTime, _ -> null);
     }
 
