@@ -35,7 +35,8 @@ final class WriteBackOpening {
         }
         requireCredential(config, credentials);
         WriteBack opened = open(log(settings), log -> new WriteBack(log, writes,
-                new WriteBack.Bounds(settings.patience(), settings.rate().bytes()),
+                new WriteBack.Bounds(settings.patience(), settings.rate().bytes(),
+                        settings.tenantQuota().value()),
                 InstantSource.system(), nanoClock,
                 credentials::findPrincipal));
         for (String store : opened.stores()) {

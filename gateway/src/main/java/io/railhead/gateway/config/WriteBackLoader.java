@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads {@code write_back}, and requires what rules with {@code acknowledge: disk} need. */
 final class WriteBackLoader {
-    private static final List<String> KEYS = List.of("size", "wait", "rate");
+    private static final List<String> KEYS = List.of("size", "wait", "rate", "tenant_quota");
     /** Below that a checkpoint never ends: a rate is easily written in the wrong unit. */
     private static final long LEAST_RATE = 1 << 20;
 
@@ -22,7 +22,8 @@ final class WriteBackLoader {
         String path = section.text("path");
         GatewayConfig.WriteBack settings = new GatewayConfig.WriteBack(path == null ? "" : path,
                 section.bytes("size", "0"), section.timeout("wait", "30s"),
-                section.bytes("rate", "0"));
+                section.bytes("rate", "0"),
+                section.value("tenant_quota", "100%", Quantity::percent));
         section.close();
         requireForRules(root, path, gateway, rules);
         if (path == null) {
@@ -40,6 +41,9 @@ final class WriteBackLoader {
         if (settings.rate().bytes() != 0 && settings.rate().bytes() < LEAST_RATE) {
             throw section.problem("rate", "must be 0 for no limit, or at least 1MiB: "
                     + settings.rate());
+        }
+        if (settings.tenantQuota().value() == 0) {
+            throw section.problem("tenant_quota", "must be at least 1%");
         }
         if (root.has("cluster")) {
             throw root.problem("write_back", "cannot be used with cluster yet: other gateways"

@@ -134,7 +134,9 @@ final class MultipartWriter {
     /** Has a restart know the upload before it has a part. */
     private CompletionStage<String> recorded(String id) {
         LogRecord.StoreUpload record = new LogRecord.StoreUpload(pending.write().upload(), id);
-        return log.commit(List.of(new WriteLog.Draft(null, record.encoded())), upload.entries())
+        // Nobody's: there is one a bucket at most.
+        return log.commit(List.of(new WriteLog.Draft("", null, record.encoded())),
+                upload.entries())
                 .handle((added, failure) -> {
                     LogEntry entry = added == null ? null : added.getFirst();
                     if (entry == null) {

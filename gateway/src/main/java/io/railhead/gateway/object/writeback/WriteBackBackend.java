@@ -254,7 +254,8 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
         if (!writeBack.tryArrive(store)) {
             return after(named, request, forward);
         }
-        LogUpload upload = writeBack.tryBegin(DiskBody.lengthBytes(request.payload()));
+        LogUpload upload = writeBack.tryBegin(writer.principal,
+                DiskBody.lengthBytes(request.payload()));
         if (upload == null) {
             writeBack.arrived(store);
             return after(named, request, forward);

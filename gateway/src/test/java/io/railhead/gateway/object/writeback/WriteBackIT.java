@@ -426,6 +426,37 @@ class WriteBackIT {
     }
 
     @Test
+    void aTenantThatHoldsItsQuotaIsWrittenThroughAndOthersAreNot() {
+        String quota = config().replace("  size: 64MiB", "  size: 64MiB\n  tenant_quota: 20%");
+        byte[] most = new byte[8 << 20];
+        store.fault((exchange, _) -> {
+            boolean isHeld = exchange.getRequestMethod().equals("PUT")
+                    && exchange.getRequestURI().getPath().startsWith("/cached/") && status != 0;
+            if (isHeld) {
+                FakeStore.answerQuietly(exchange, status);
+            }
+            return isHeld;
+        });
+        status = 403;
+        gateway.restart(quota);
+        assertThat(level(trainer.put("/cached/a", most))).isEqualTo("disk");
+        assertThat(level(trainer.put("/ckpt/b", most))).isEqualTo("store");
+        assertThat(gateway.metric("railhead_write_back_over_quota_total")).isEqualTo(1);
+        assertThat(level(other.put("/ckpt/c", most))).as("another").isEqualTo("disk");
+        HttpResponse<byte[]> begun = trainer.send("POST", "/ckpt/m?uploads", new byte[0]);
+        assertThat(new String(begun.body(), StandardCharsets.UTF_8))
+                .doesNotContain("railhead-disk-");
+        gateway.restart(quota);
+        assertThat(level(trainer.put("/ckpt/d", most))).as("after a restart").isEqualTo("store");
+        status = 0;
+        awaitWritten();
+        assertThat(store.object("/cached/a")).isEqualTo(most);
+        assertThat(level(trainer.put("/ckpt/e", most))).isEqualTo("disk");
+        begun = trainer.send("POST", "/ckpt/m?uploads", new byte[0]);
+        assertThat(new String(begun.body(), StandardCharsets.UTF_8)).contains("railhead-disk-");
+    }
+
+    @Test
     void aBodyWithAnotherChecksumIsNeitherAcknowledgedNorKept() {
         HttpResponse<byte[]> refused = trainer.put("/ckpt/a", NEW, "Content-MD5",
                 "1B2M2Y8AsgTpgAmY7PhCfg==");

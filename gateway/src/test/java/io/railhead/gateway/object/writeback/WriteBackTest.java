@@ -27,7 +27,8 @@ class WriteBackTest {
 
     private final LogOfTest file = new LogOfTest();
     private final WriteBack writeBack = new WriteBack(file.log, file.cache.writes(),
-            new WriteBack.Bounds(Duration.ofMillis(50), 0), InstantSource.system(), System::nanoTime, _ -> null);
+            new WriteBack.Bounds(Duration.ofMillis(50), 0, 100), InstantSource.system(),
+            System::nanoTime, _ -> null);
     private final NoBackend store = new NoBackend();
     private final AtomicInteger sent = new AtomicInteger();
 
