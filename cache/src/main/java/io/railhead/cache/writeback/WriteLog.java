@@ -177,7 +177,7 @@ public final class WriteLog implements AutoCloseable {
     public synchronized boolean isTooMuch(LogOwner owner, long lengthBytes) {
         LogHoldings.Held held = holdings.of(owner.name());
         long bytes = held.bytes() + LogLayout.wholeBlocks(lengthBytes);
-        // In one run: the exact length of its record is known once it has its places.
+        // The record of one run: its exact length is known once the bytes have their places.
         long record = longestRecord(lengthBytes, List.of(new Extent(0, 0)));
         return isBeyond(owner, bytes, layout.dataBytes())
                 || isBeyond(owner, held.journalBytes() + record, journal.mostEntryBytes());

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /** Reads {@code write_back}, and requires what rules with {@code acknowledge: disk} need. */
 final class WriteBackLoader {
     private static final List<String> KEYS = List.of("size", "wait", "rate", "tenant_quota");
-    /** Below that a checkpoint never ends: a rate is easily written in the wrong unit. */
+    /** The least rate at which a checkpoint ends; a rate is easily written in the wrong unit. */
     private static final long LEAST_RATE = 1 << 20;
 
     private WriteBackLoader() {}

@@ -134,7 +134,7 @@ final class MultipartWriter {
     /** Has a restart know the upload before it has a part. */
     private CompletionStage<String> recorded(String id) {
         LogRecord.StoreUpload record = new LogRecord.StoreUpload(pending.write().upload(), id);
-        // Nobody's: there is one a bucket at most.
+        // Owned by nobody, since a bucket has one at a time.
         return log.commit(List.of(new WriteLog.Draft("", null, record.encoded())),
                 upload.entries())
                 .handle((added, failure) -> {
