@@ -428,7 +428,7 @@ class WriteBackIT {
     @Test
     void aTenantThatHoldsItsQuotaIsWrittenThroughAndOthersAreNot() {
         String quota = config().replace("  size: 64MiB", "  size: 64MiB\n  tenant_quota: 20%");
-        byte[] most = new byte[8 << 20];
+        byte[] most = new byte[10 << 20];
         store.fault((exchange, _) -> {
             boolean isHeld = exchange.getRequestMethod().equals("PUT")
                     && exchange.getRequestURI().getPath().startsWith("/cached/") && status != 0;
