@@ -452,6 +452,7 @@ class WriteBackIT {
         awaitWritten();
         assertThat(store.object("/cached/a")).isEqualTo(most);
         assertThat(level(trainer.put("/ckpt/e", most))).isEqualTo("disk");
+        awaitWritten();
         begun = trainer.send("POST", "/ckpt/m?uploads", new byte[0]);
         assertThat(new String(begun.body(), StandardCharsets.UTF_8)).contains("railhead-disk-");
     }
