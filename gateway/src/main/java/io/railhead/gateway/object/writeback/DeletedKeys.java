@@ -14,8 +14,10 @@ import org.jspecify.annotations.Nullable;
  * them. Any thread; nothing blocks.
  *
  * @param list the request's document
+ * @param through {@link DiscardedWrites#newest} before the request
  */
-record DeletedKeys(DiscardedWrites discards, PendingName.Bucket bucket, ByteBuffer list) {
+record DeletedKeys(DiscardedWrites discards, PendingName.Bucket bucket, ByteBuffer list,
+        long through) {
     /** Ten times the length of S3's answer for a thousand keys. */
     private static final int MOST_ANSWER_BYTES = 16 << 20;
 
@@ -38,7 +40,8 @@ record DeletedKeys(DiscardedWrites discards, PendingName.Bucket bucket, ByteBuff
         for (DeletionList.Entry entry : DeletionList.parse(document).entries()) {
             // A deletion of one version says nothing of the key's newest.
             if (entry.versionId() == null && !refused.contains(entry.key())) {
-                discards.changed(new PendingName.Identity(bucket, entry.key()));
+                discards.changed(new PendingName.Identity(bucket, entry.key()),
+                        through);
             }
         }
     }

@@ -109,6 +109,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
         LogContents found = LogContents.of(log);
         this.recovered = found.writes(writes);
         recovered.forEach(keys::add);
+        recovered.forEach(discards::acknowledged);
         recovered.forEach(this::completed);
         recovered.forEach(write -> own(write.write().head(), write.entries()));
         for (OpenUpload upload : found.uploads()) {

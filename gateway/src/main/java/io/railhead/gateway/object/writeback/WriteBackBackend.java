@@ -141,7 +141,7 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
                     ? writeBack.inTurn(bucket, "", false, forward)
                     : forward.get()));
             default -> told(writeBack.inTurn(bucket, "", false, deletesKeys(request)
-                    ? () -> forward.get().thenCompose(answer -> deleted(request, bucket, answer))
+                    ? deleting(request, bucket, forward)
                     : forward));
         };
     }
@@ -152,13 +152,21 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
                 && request.payload() instanceof Payload.Bytes;
     }
 
+    /** Has a DeleteObjects end the discards from before it came. */
+    private Supplier<CompletionStage<BackendResponse>> deleting(BackendRequest request,
+            PendingName.Bucket bucket, Supplier<CompletionStage<BackendResponse>> forward) {
+        long through = writeBack.discards().newest();
+        return () -> forward.get()
+                .thenCompose(answer -> deleted(request, bucket, answer, through));
+    }
+
     /** Notes the keys that a DeleteObjects has deleted, if any of the bucket was discarded. */
     private CompletionStage<BackendResponse> deleted(BackendRequest request,
-            PendingName.Bucket bucket, BackendResponse answer) {
+            PendingName.Bucket bucket, BackendResponse answer, long through) {
         DiscardedWrites discards = writeBack.discards();
         return answer.isSuccess() && request.payload() instanceof Payload.Bytes(ByteBuffer list)
                 && discards.find(discarded -> discarded.name().bucket().equals(bucket)) != null
-                        ? new DeletedKeys(discards, bucket, list).noted(answer)
+                        ? new DeletedKeys(discards, bucket, list, through).noted(answer)
                         : CompletableFuture.completedStage(answer);
     }
 
@@ -206,18 +214,20 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
         PendingName source = sourceOf(request);
         boolean isOfThisBucket = source == null || source.inBucket().equals(named.inBucket());
         String copied = source == null || !isOfThisBucket ? "" : source.key();
+        // As it comes, not as it is sent: a write that is acknowledged meanwhile has a later place.
+        long through = writeBack.discards().newest();
         Supplier<CompletionStage<BackendResponse>> turn = () -> writeBack.inTurn(named.inBucket(),
                 named.key(), copied, request.method().equals("DELETE"),
-                () -> told(forward.get()).thenApply(answer -> changed(named, answer)));
+                () -> told(forward.get()).thenApply(answer -> changed(named, answer, through)));
         return source == null || isOfThisBucket
                 ? turn.get()
                 : writeBack.settledWithBucket(source).thenCompose(_ -> turn.get());
     }
 
     /** Notes that the store has a later state of an object than one that was discarded. */
-    private BackendResponse changed(PendingName named, BackendResponse answer) {
+    private BackendResponse changed(PendingName named, BackendResponse answer, long through) {
         if (answer.isSuccess()) {
-            writeBack.discards().changed(named.identity());
+            writeBack.discards().changed(named.identity(), through);
         }
         return answer;
     }
