@@ -17,11 +17,14 @@ import org.jspecify.annotations.Nullable;
  * wait for that store. They go on in the order in which they came. Any thread; nothing blocks.
  *
  * <p> A request that has begun is never paused, since stores give up on idle bodies. So the rate is
- * an average.
+ * an average. Its bytes count as sent when it begins, and those that were not sent are given back
+ * at its end.
  */
 final class WriteThrottle {
     /** The bound of one request's wait for reads: without it a busy store would get no write. */
     static final Duration LONGEST_YIELD = Duration.ofSeconds(1);
+    /** The bound of one pause: bytes that are given back may end the wait for the rate early. */
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
     private static final long LOOK_NANOS = Duration.ofMillis(20).toNanos();
 
     private final @Nullable TokenBucket rate;
@@ -62,6 +65,13 @@ final class WriteThrottle {
         return asking.turn;
     }
 
+    /** Takes back bytes of an admitted request that were not sent. */
+    void giveBack(long bytes) {
+        if (rate != null) {
+            rate.giveBack(bytes);
+        }
+    }
+
     private void goOn() {
         for (Waiting next = next(); next != null; next = next()) {
             next.turn.complete(null);
@@ -98,7 +108,7 @@ final class WriteThrottle {
         countYield();
         long rateNanos = rate == null ? 0 : rate.waitNanos();
         if (rateNanos > 0) {
-            return rateNanos;
+            return Math.min(rateNanos, LONGEST_PAUSE.toNanos());
         }
         yielding = firstsYieldNanos < LONGEST_YIELD.toNanos() && readsWaiting.getAsInt() > 0;
         return yielding ? LOOK_NANOS : 0;
