@@ -175,7 +175,16 @@ public final class WriteLog implements AutoCloseable {
 
     /** Returns whether an owner would hold more than it may with a write of this length. */
     public synchronized boolean isTooMuch(LogOwner owner, long lengthBytes) {
-        LogHoldings.Held held = holdings.of(owner.name());
+        return isTooMuch(owner, holdings.of(owner.name()), lengthBytes);
+    }
+
+    /** Returns whether a write of this length has no room in an empty log, or in an owner's part. */
+    public boolean isTooLong(LogOwner owner, long lengthBytes) {
+        return lengthBytes > layout.dataBytes()
+                || isTooMuch(owner, LogHoldings.NOTHING, lengthBytes);
+    }
+
+    private boolean isTooMuch(LogOwner owner, LogHoldings.Held held, long lengthBytes) {
         long bytes = held.bytes() + LogLayout.wholeBlocks(lengthBytes);
         // The record of one run: its exact length is known once the bytes have their places.
         long record = longestRecord(lengthBytes, List.of(new Extent(0, 0)));

@@ -91,9 +91,13 @@ final class WriteLogTest {
         try (WriteLog log = LogRig.open(disk)) {
             most = (int) (log.stats().capacityBytes() / 2) / 4096 * 4096 - 4096;
             assertThat(log.tryBegin(half, most + 8192)).as("alone too much").isNull();
+            assertThat(log.isTooLong(half, most + 8192)).isTrue();
+            assertThat(log.isTooLong(LogOwner.NOBODY, most + 8192)).isFalse();
+            assertThat(log.isTooLong(LogOwner.NOBODY, log.stats().capacityBytes() + 1)).isTrue();
             LogUpload first = requireNonNull(log.tryBegin(half, most));
             assertThat(log.tryBegin(half, 8192)).as("together too much").isNull();
             assertThat(log.isTooMuch(half, 8192)).isTrue();
+            assertThat(log.isTooLong(half, 8192)).isFalse();
             requireNonNull(log.tryBegin(new LogOwner("b", 50), 8192)).close();
             first.close();
             try (LogUpload again = requireNonNull(log.tryBegin(half, most))) {
