@@ -116,6 +116,19 @@ public final class WriteLog implements AutoCloseable {
         return LogLayout.LEAST_BYTES;
     }
 
+    /**
+     * Returns the least part of a log of this size, in percent, in which its owner has room for any
+     * one record.
+     */
+    public static int leastPercent(long fileBytes) {
+        return leastPercent(LogLayout.of(fileBytes));
+    }
+
+    static int leastPercent(LogLayout layout) {
+        int record = JournalFormat.putBytes(longestDescription(layout), 1, 1);
+        return Math.ceilDiv(record, layout.mostEntryBytes() / 100);
+    }
+
     /** Opens a log in a file that is closed with it. */
     static WriteLog open(BlockFile ownedFile, LogLayout layout) {
         LogHeader header = LogHeader.read(ownedFile);
@@ -229,7 +242,11 @@ public final class WriteLog implements AutoCloseable {
      * commit of a longer one may fail.
      */
     public int longestDescription() {
-        return Math.min(LONGEST_DESCRIPTION, journal.mostEntryBytes() / PART_OF_DESCRIPTION);
+        return longestDescription(layout);
+    }
+
+    private static int longestDescription(LogLayout layout) {
+        return Math.min(LONGEST_DESCRIPTION, layout.mostEntryBytes() / PART_OF_DESCRIPTION);
     }
 
     /** An entry to be: its bytes, and what its owner needs to know of it. */

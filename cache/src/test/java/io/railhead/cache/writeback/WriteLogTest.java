@@ -146,6 +146,17 @@ final class WriteLogTest {
     }
 
     @Test
+    void theLeastShareOfALogHasRoomForOneRecord() {
+        int least = WriteLog.leastPercent(LogRig.LAYOUT);
+        try (WriteLog log = LogRig.open(disk)) {
+            assertThat(log.tryBegin(new LogOwner("a", least - 1), 0)).isNull();
+            requireNonNull(log.tryBegin(new LogOwner("a", least), 0)).close();
+        }
+        assertThat(WriteLog.leastPercent(WriteLog.leastBytes())).isEqualTo(2);
+        assertThat(WriteLog.leastPercent(1L << 40)).isEqualTo(1);
+    }
+
+    @Test
     void anUploadThatHasBegunNeverFindsTheJournalFull() {
         try (WriteLog log = LogRig.open(disk)) {
             byte[] description = new byte[log.longestDescription()];
