@@ -191,6 +191,13 @@ public final class WriteLog implements AutoCloseable {
         return isTooMuch(owner, holdings.of(owner.name()), lengthBytes);
     }
 
+    /** Returns whether an owner has taken more than so many percent of its own part. */
+    public synchronized boolean hasTaken(LogOwner owner, int percent) {
+        LogHoldings.Held held = holdings.of(owner.name());
+        return isBeyond(owner, held.bytes(), layout.dataBytes() / 100 * percent)
+                || isBeyond(owner, held.journalBytes(), journal.mostEntryBytes() / 100 * percent);
+    }
+
     /** Returns whether a write of this length has no room in an empty log, or in an owner's part. */
     public boolean isTooLong(LogOwner owner, long lengthBytes) {
         return lengthBytes > layout.dataBytes()

@@ -97,6 +97,7 @@ final class WriteLogTest {
             LogUpload first = requireNonNull(log.tryBegin(half, most));
             assertThat(log.tryBegin(half, 8192)).as("together too much").isNull();
             assertThat(log.isTooMuch(half, 8192)).isTrue();
+            assertThat(log.hasTaken(half, 75)).isTrue();
             assertThat(log.isTooLong(half, 8192)).isFalse();
             requireNonNull(log.tryBegin(new LogOwner("b", 50), 8192)).close();
             first.close();
@@ -125,11 +126,15 @@ final class WriteLogTest {
         LogOwner half = new LogOwner("a", 50);
         try (WriteLog log = LogRig.open(disk)) {
             List<LogUpload> uploads = new ArrayList<>();
+            assertThat(log.hasTaken(half, 0)).isFalse();
             for (LogUpload next = log.tryBegin(half, 10); next != null; next = log
                     .tryBegin(half, 10)) {
                 uploads.add(next);
+                assertThat(log.hasTaken(half, 0)).isTrue();
             }
             assertThat(log.isTooMuch(half, 10)).isTrue();
+            assertThat(log.hasTaken(half, 75)).as("of the journal").isTrue();
+            assertThat(log.hasTaken(new LogOwner("b", 50), 0)).isFalse();
             try (LogUpload other = requireNonNull(log.tryBegin(new LogOwner("b", 50), 10))) {
                 assertThat(other.lengthBytes()).isEqualTo(10);
             }
