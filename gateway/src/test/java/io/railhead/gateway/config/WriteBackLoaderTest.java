@@ -50,6 +50,14 @@ class WriteBackLoaderTest {
     }
 
     @Test
+    void aBucketWhoseWritesMayBeAtDiskIsKnownByItsNameAlone() throws Exception {
+        Rules rules = load(GATEWAY, STORE, log(), "rules: [{bucket: b, prefix: p/, acknowledge: disk,"
+                + " copies: 1}]").rules();
+        assertThat(rules.mayBeAtDisk("b")).isTrue();
+        assertThat(rules.mayBeAtDisk("c")).isFalse();
+    }
+
+    @Test
     void withoutItNothingOfItIsThere() throws Exception {
         GatewayConfig config = load(GATEWAY, STORE);
         assertThat(config.writeBack()).isNull();

@@ -235,13 +235,13 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
 
     @Override
     public Backend over(Backend store, Authentication authentication, String namespace,
-            Rule rule) {
+            Rule rule, boolean atDisk) {
         String principal = authentication.principalName();
         boolean isKept = authentication instanceof Authentication.Known known
                 && known.key().session() == null && known.key().sessionToken() == null
                 && callerOf(principal) != null;
         return new WriteBackBackend(this, store,
-                new WriteBackBackend.Writer(principal, namespace, isKept), rule);
+                new WriteBackBackend.Writer(principal, namespace, isKept), rule, atDisk);
     }
 
     /** Returns the identity at the store that outlives a client's key; null for none. */
@@ -422,30 +422,21 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
     /**
      * Sends a request that changes something of a bucket once the store has the writes before it.
      * The writes after it wait for its answer. It fails after a time, and is then never sent.
-     *
-     * @param key decoded; "" if it is not about one key
+     * It fails likewise if what it copies is discarded meanwhile.
      */
-    CompletionStage<BackendResponse> inTurn(PendingName.Bucket bucket, String key, boolean deletes,
+    CompletionStage<BackendResponse> inTurn(PendingName.Bucket bucket, Change change,
             Supplier<CompletionStage<BackendResponse>> request) {
-        return inTurn(bucket, key, "", deletes, request);
-    }
-
-    /**
-     * Sends a request as the other method does. It fails if what it copies is discarded meanwhile.
-     *
-     * @param source the key in the same bucket that it copies, decoded; "" for none
-     */
-    CompletionStage<BackendResponse> inTurn(PendingName.Bucket bucket, String key, String source,
-            boolean deletes, Supplier<CompletionStage<BackendResponse>> request) {
         BucketQueue queue = queues.get(bucket);
-        if (queue == null || queue.mayPass(key, deletes)) {
+        if (queue == null || queue.mayPass(change.key(), change.deletes())) {
+            // Without such a rule nothing will be pending: a queue for each bucket would add up.
+            boolean isOrdered = change.atDisk() || queue != null;
             return request.get().whenComplete((answer, failure) -> {
-                if (Turn.isUnclear(answer, failure)) {
-                    queue(bucket).unclear(key);
+                if (isOrdered && Turn.isUnclear(answer, failure)) {
+                    queue(bucket).unclear(change.key());
                 }
             });
         }
-        Turn turn = new Turn(key, source, request);
+        Turn turn = new Turn(change.key(), change.source(), request);
         queue.add(turn);
         // A thread of the JDK: it outlives this object, and a waiting request must end.
         CompletableFuture.delayedExecutor(bounds.patience.toMillis(), TimeUnit.MILLISECONDS)

@@ -34,9 +34,10 @@ import org.jspecify.annotations.Nullable;
  * time: nothing is merged. Refusals fail the stage with {@code S3Refusal}.
  *
  * @param store what the log writes to later
+ * @param atDisk whether any rule acknowledges writes to the request's bucket at the disk
  */
-record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
-        Rule rule) implements ForwardingBackend {
+record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer, Rule rule,
+        boolean atDisk) implements ForwardingBackend {
     /** S3's bound of one upload. */
     private static final long LONGEST_PUT = 5L << 30;
     private static final int LONGEST_KEY = 1024;
@@ -138,12 +139,16 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
             // Creation and settings may be the cure of a write that the store refuses.
             case "PUT" -> told(writeBack.changing(bucket, forward));
             case "DELETE" -> told(writeBack.changing(bucket, () -> isPlain
-                    ? writeBack.inTurn(bucket, "", false, forward)
+                    ? writeBack.inTurn(bucket, ofAnyKey(), forward)
                     : forward.get()));
-            default -> told(writeBack.inTurn(bucket, "", false, deletesKeys(request)
+            default -> told(writeBack.inTurn(bucket, ofAnyKey(), deletesKeys(request)
                     ? deleting(request, bucket, forward)
                     : forward));
         };
+    }
+
+    private Change ofAnyKey() {
+        return new Change("", "", false, atDisk);
     }
 
     private static boolean deletesKeys(BackendRequest request) {
@@ -216,8 +221,9 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
         String copied = source == null || !isOfThisBucket ? "" : source.key();
         // As it comes, not as it is sent: a write that is acknowledged meanwhile has a later place.
         long through = writeBack.discards().newest();
+        Change change = new Change(named.key(), copied, request.method().equals("DELETE"), atDisk);
         Supplier<CompletionStage<BackendResponse>> turn = () -> writeBack.inTurn(named.inBucket(),
-                named.key(), copied, request.method().equals("DELETE"),
+                change,
                 () -> told(forward.get()).thenApply(answer -> changed(named, answer, through)));
         return source == null || isOfThisBucket
                 ? turn.get()

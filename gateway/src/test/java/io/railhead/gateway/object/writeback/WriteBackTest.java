@@ -25,6 +25,8 @@ class WriteBackTest {
     private static final PendingName.Bucket CKPT = new PendingName.Bucket("store", "ckpt");
     private static final PendingName.Bucket OTHER = new PendingName.Bucket("store", "other");
 
+    private static final Change CHANGE = new Change("key", "", false, true);
+
     private final LogOfTest file = new LogOfTest();
     private final WriteBack writeBack = new WriteBack(file.log, file.cache.writes(),
             new WriteBack.Bounds(Duration.ofMillis(50), 0, 100), InstantSource.system(),
@@ -58,7 +60,7 @@ class WriteBackTest {
         assertThatThrownBy(() -> LogOfTest.await(acknowledge("ckpt")))
                 .hasCauseInstanceOf(LogUnusableException.class);
         assertThatThrownBy(() -> LogOfTest.await(
-                writeBack.inTurn(CKPT, "key", false, this::send)))
+                writeBack.inTurn(CKPT, CHANGE, this::send)))
                 .hasCauseInstanceOf(S3Refusal.class);
         assertThat(sent).hasValue(0);
         try (later) {
@@ -66,7 +68,7 @@ class WriteBackTest {
                     writeBack.acknowledge(LogOfTest.head("other", "key"), "\"etag\"", later)))
                     .hasCauseInstanceOf(LogUnusableException.class);
         }
-        LogOfTest.await(writeBack.inTurn(OTHER, "key", false, this::send));
+        LogOfTest.await(writeBack.inTurn(OTHER, CHANGE, this::send));
         assertThat(sent).as("the log had failed before, and took nothing").hasValue(1);
     }
 
@@ -75,12 +77,12 @@ class WriteBackTest {
             throws Exception {
         writeBack.start(_ -> store);
         CompletableFuture<BackendResponse> broken = new CompletableFuture<>();
-        CompletionStage<BackendResponse> passed = writeBack.inTurn(CKPT, "key", false,
+        CompletionStage<BackendResponse> passed = writeBack.inTurn(CKPT, CHANGE,
                 () -> broken);
         broken.completeExceptionally(new BackendException(BackendException.Reason.BROKEN,
                 "the connection broke", null));
         assertThat(passed.toCompletableFuture()).isCompletedExceptionally();
-        LogOfTest.await(writeBack.inTurn(CKPT, "key", false, this::send));
+        LogOfTest.await(writeBack.inTurn(CKPT, CHANGE, this::send));
         assertThat(sent).as("others pass, as at any store").hasValue(1);
         LogOfTest.await(acknowledge("ckpt"));
         assertThat(writeBack.pending().getFirst().problem()).as("not tried").isEmpty();
@@ -90,6 +92,17 @@ class WriteBackTest {
         }
         TestGateway.await(() -> writeBack.pending(OTHER::equals).getFirst().problem().length() > 0);
         assertThat(writeBack.pending(CKPT::equals).getFirst().problem()).isEmpty();
+    }
+
+    @Test
+    void nothingIsKeptOfABucketThatNoRuleAcknowledgesAtDisk() throws Exception {
+        writeBack.start(_ -> store);
+        CompletionStage<BackendResponse> passed = writeBack.inTurn(CKPT,
+                new Change("key", "", false, false), () -> CompletableFuture.failedStage(
+                        new BackendException(BackendException.Reason.BROKEN, "of the test", null)));
+        assertThat(passed.toCompletableFuture()).isCompletedExceptionally();
+        LogOfTest.await(acknowledge("ckpt"));
+        TestGateway.await(() -> writeBack.pending().getFirst().problem().length() > 0);
     }
 
     @Test
