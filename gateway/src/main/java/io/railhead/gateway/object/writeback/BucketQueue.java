@@ -145,10 +145,10 @@ final class BucketQueue {
      * perform it, so a pending write of the key waits for a time. Other requests do not, as at any
      * store: their clients know of no success.
      *
-     * @param key decoded; "" for any
+     * @param keys decoded; "" for any
      */
-    synchronized void unclear(String key) {
-        unclear.add(key, nanoClock.getAsLong());
+    synchronized void unclear(Set<String> keys) {
+        keys.forEach(key -> unclear.add(key, nanoClock.getAsLong()));
     }
 
     /**

@@ -432,7 +432,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
             boolean isOrdered = change.atDisk() || queue != null;
             return request.get().whenComplete((answer, failure) -> {
                 if (isOrdered && Turn.isUnclear(answer, failure)) {
-                    queue(bucket).unclear(change.key());
+                    queue(bucket).unclear(change.keys().get());
                 }
             });
         }

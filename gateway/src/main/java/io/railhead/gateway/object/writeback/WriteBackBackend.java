@@ -141,9 +141,11 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer, Rule 
             case "DELETE" -> told(writeBack.changing(bucket, () -> isPlain
                     ? writeBack.inTurn(bucket, ofAnyKey(), forward)
                     : forward.get()));
-            default -> told(writeBack.inTurn(bucket, ofAnyKey(), deletesKeys(request)
-                    ? deleting(request, bucket, forward)
-                    : forward));
+            default -> told(request.payload() instanceof Payload.Bytes(ByteBuffer list)
+                    && deletesKeys(request)
+                            ? writeBack.inTurn(bucket, ofKeys(list),
+                                    deleting(list, bucket, forward))
+                            : writeBack.inTurn(bucket, ofAnyKey(), forward));
         };
     }
 
@@ -151,25 +153,28 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer, Rule 
         return new Change("", "", false, atDisk);
     }
 
+    private Change ofKeys(ByteBuffer list) {
+        return new Change("", "", false, atDisk, () -> DeletedKeys.all(list));
+    }
+
     private static boolean deletesKeys(BackendRequest request) {
         return request.method().equals("POST")
-                && Query.require(request.target().rawQuery()).has("delete")
-                && request.payload() instanceof Payload.Bytes;
+                && Query.require(request.target().rawQuery()).has("delete");
     }
 
     /** Has a DeleteObjects end the discards from before it came. */
-    private Supplier<CompletionStage<BackendResponse>> deleting(BackendRequest request,
+    private Supplier<CompletionStage<BackendResponse>> deleting(ByteBuffer list,
             PendingName.Bucket bucket, Supplier<CompletionStage<BackendResponse>> forward) {
         long through = writeBack.discards().newest();
         return () -> forward.get()
-                .thenCompose(answer -> deleted(request, bucket, answer, through));
+                .thenCompose(answer -> deleted(list, bucket, answer, through));
     }
 
     /** Notes the keys that a DeleteObjects has deleted, if any of the bucket was discarded. */
-    private CompletionStage<BackendResponse> deleted(BackendRequest request,
+    private CompletionStage<BackendResponse> deleted(ByteBuffer list,
             PendingName.Bucket bucket, BackendResponse answer, long through) {
         DiscardedWrites discards = writeBack.discards();
-        return answer.isSuccess() && request.payload() instanceof Payload.Bytes(ByteBuffer list)
+        return answer.isSuccess()
                 && discards.find(discarded -> discarded.name().bucket().equals(bucket)) != null
                         ? new DeletedKeys(discards, bucket, list, through).noted(answer)
                         : CompletableFuture.completedStage(answer);

@@ -14,6 +14,7 @@ import io.railhead.gateway.channel.NoBackend;
 import io.railhead.gateway.s3.S3Refusal;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -92,6 +93,18 @@ class WriteBackTest {
         }
         TestGateway.await(() -> writeBack.pending(OTHER::equals).getFirst().problem().length() > 0);
         assertThat(writeBack.pending(CKPT::equals).getFirst().problem()).isEmpty();
+    }
+
+    @Test
+    void anUnclearDeletionOfSeveralKeysHoldsBackThoseAlone() throws Exception {
+        writeBack.start(_ -> store);
+        CompletionStage<BackendResponse> passed = writeBack.inTurn(CKPT,
+                new Change("", "", false, true, () -> Set.of("another")),
+                () -> CompletableFuture.failedStage(
+                        new BackendException(BackendException.Reason.BROKEN, "of the test", null)));
+        assertThat(passed.toCompletableFuture()).isCompletedExceptionally();
+        LogOfTest.await(acknowledge("ckpt"));
+        TestGateway.await(() -> writeBack.pending().getFirst().problem().length() > 0);
     }
 
     @Test
