@@ -426,15 +426,13 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
      */
     CompletionStage<BackendResponse> inTurn(PendingName.Bucket bucket, Change change,
             Supplier<CompletionStage<BackendResponse>> request) {
-        BucketQueue queue = queues.get(bucket);
-        if (queue == null || queue.mayPass(change.key(), change.deletes())) {
-            // Without such a rule nothing will be pending: a queue for each bucket would add up.
-            boolean isOrdered = change.atDisk() || queue != null;
-            return request.get().whenComplete((answer, failure) -> {
-                if (isOrdered && Turn.isUnclear(answer, failure)) {
-                    queue(bucket).unclear(change.keys().get());
-                }
-            });
+        // Without such a rule nothing will be pending: a queue for each bucket would add up.
+        BucketQueue queue = change.atDisk() ? queue(bucket) : queues.get(bucket);
+        if (queue == null) {
+            return request.get();
+        }
+        if (queue.tryPass(change.key(), change.deletes())) {
+            return passing(queue, change, request);
         }
         Turn turn = new Turn(change.key(), change.source(), request);
         queue.add(turn);
@@ -446,6 +444,19 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
                     }
                 });
         return turn.answer();
+    }
+
+    private static CompletionStage<BackendResponse> passing(BucketQueue queue, Change change,
+            Supplier<CompletionStage<BackendResponse>> request) {
+        return Turn.sent(request).whenComplete((answer, failure) -> {
+            if (Turn.isUnclear(answer, failure)) {
+                // Many keys are not for a store's thread.
+                var _ = Thread.startVirtualThread(
+                        () -> queue.passed(change.key(), change.keys().get()));
+            } else {
+                queue.passed(change.key(), Set.of());
+            }
+        });
     }
 
     private S3Refusal waitedTooLong() {

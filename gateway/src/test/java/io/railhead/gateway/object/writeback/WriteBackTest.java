@@ -96,6 +96,23 @@ class WriteBackTest {
     }
 
     @Test
+    void aRequestThatIsOutHoldsBackPendingWritesOfItsKeyAndOneThatCannotBeSentDoesNot()
+            throws Exception {
+        writeBack.start(_ -> store);
+        CompletableFuture<BackendResponse> slow = new CompletableFuture<>();
+        CompletionStage<BackendResponse> passed = writeBack.inTurn(CKPT, CHANGE, () -> slow);
+        CompletionStage<BackendResponse> unsent = writeBack.inTurn(CKPT, CHANGE, () -> {
+            throw new IllegalStateException("of the test");
+        });
+        assertThat(unsent.toCompletableFuture()).isCompletedExceptionally();
+        LogOfTest.await(acknowledge("ckpt"));
+        assertThat(writeBack.pending().getFirst().problem()).as("not tried").isEmpty();
+        slow.complete(new BackendResponse(204, Headers.NONE, FixedBody.EMPTY));
+        LogOfTest.await(passed);
+        TestGateway.await(() -> writeBack.pending().getFirst().problem().length() > 0);
+    }
+
+    @Test
     void anUnclearDeletionOfSeveralKeysHoldsBackThoseAlone() throws Exception {
         writeBack.start(_ -> store);
         CompletionStage<BackendResponse> passed = writeBack.inTurn(CKPT,
