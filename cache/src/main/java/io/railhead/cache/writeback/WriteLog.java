@@ -198,7 +198,7 @@ public final class WriteLog implements AutoCloseable {
                 || isBeyond(owner, held.journalBytes(), journal.mostEntryBytes() / 100 * percent);
     }
 
-    /** Returns whether a write of this length has no room in an empty log, or in an owner's part. */
+    /** Returns whether a write of this length has no room in an empty log, or an owner's part. */
     public boolean isTooLong(LogOwner owner, long lengthBytes) {
         return lengthBytes > layout.dataBytes()
                 || isTooMuch(owner, LogHoldings.NOTHING, lengthBytes);

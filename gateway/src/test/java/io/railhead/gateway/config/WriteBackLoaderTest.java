@@ -51,8 +51,8 @@ class WriteBackLoaderTest {
 
     @Test
     void aBucketWhoseWritesMayBeAtDiskIsKnownByItsNameAlone() throws Exception {
-        Rules rules = load(GATEWAY, STORE, log(), "rules: [{bucket: b, prefix: p/, acknowledge: disk,"
-                + " copies: 1}]").rules();
+        Rules rules = load(GATEWAY, STORE, log(),
+                "rules: [{bucket: b, prefix: p/, acknowledge: disk, copies: 1}]").rules();
         assertThat(rules.mayBeAtDisk("b")).isTrue();
         assertThat(rules.mayBeAtDisk("c")).isFalse();
     }
