@@ -421,8 +421,8 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
 
     /**
      * Sends a request that changes something of a bucket once the store has the writes before it.
-     * The writes after it wait for its answer. It fails after a time, and is then never sent.
-     * It fails likewise if what it copies is discarded meanwhile.
+     * The writes after it wait for its answer. It fails after a time, and is then never sent. It
+     * fails likewise if what it copies is discarded meanwhile.
      */
     CompletionStage<BackendResponse> inTurn(PendingName.Bucket bucket, Change change,
             Supplier<CompletionStage<BackendResponse>> request) {
