@@ -195,7 +195,7 @@ public final class WriteLog implements AutoCloseable {
     public synchronized boolean hasTaken(LogOwner owner, int percent) {
         LogHoldings.Held held = holdings.of(owner.name());
         return isBeyond(owner, held.bytes(), layout.dataBytes() / 100 * percent)
-                || isBeyond(owner, held.journalBytes(), journal.mostEntryBytes() / 100 * percent);
+                || isBeyond(owner, held.journalBytes(), journal.mostEntryBytes() / 100L * percent);
     }
 
     /** Returns whether a write of this length has no room in an empty log, or an owner's part. */
