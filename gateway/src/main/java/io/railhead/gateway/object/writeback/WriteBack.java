@@ -424,7 +424,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
      * The writes after it wait for its answer. It fails after a time, and is then never sent. It
      * fails likewise if what it copies is discarded meanwhile.
      */
-    CompletionStage<BackendResponse> inTurn(PendingName.Bucket bucket, Change change,
+    CompletionStage<BackendResponse> inTurn(PendingName.Bucket bucket, BucketChange change,
             Supplier<CompletionStage<BackendResponse>> request) {
         // Without such a rule nothing will be pending: a queue for each bucket would add up.
         BucketQueue queue = change.atDisk() ? queue(bucket) : queues.get(bucket);
@@ -446,7 +446,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
         return turn.answer();
     }
 
-    private static CompletionStage<BackendResponse> passing(BucketQueue queue, Change change,
+    private static CompletionStage<BackendResponse> passing(BucketQueue queue, BucketChange change,
             Supplier<CompletionStage<BackendResponse>> request) {
         return Turn.sent(request).whenComplete((answer, failure) -> {
             if (Turn.isUnclear(answer, failure)) {

@@ -149,12 +149,12 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer, Rule 
         };
     }
 
-    private Change ofAnyKey() {
-        return new Change("", "", false, atDisk);
+    private BucketChange ofAnyKey() {
+        return new BucketChange("", "", false, atDisk);
     }
 
-    private Change ofKeys(ByteBuffer list) {
-        return new Change("", "", false, atDisk, () -> DeletedKeys.all(list));
+    private BucketChange ofKeys(ByteBuffer list) {
+        return new BucketChange("", "", false, atDisk, () -> DeletedKeys.all(list));
     }
 
     private static boolean deletesKeys(BackendRequest request) {
@@ -226,7 +226,7 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer, Rule 
         String copied = source == null || !isOfThisBucket ? "" : source.key();
         // As it comes, not as it is sent: a write that is acknowledged meanwhile has a later place.
         long through = writeBack.discards().newest();
-        Change change = new Change(named.key(), copied, request.method().equals("DELETE"), atDisk);
+        BucketChange change = new BucketChange(named.key(), copied, request.method().equals("DELETE"), atDisk);
         Supplier<CompletionStage<BackendResponse>> turn = () -> writeBack.inTurn(named.inBucket(),
                 change,
                 () -> told(forward.get()).thenApply(answer -> changed(named, answer, through)));

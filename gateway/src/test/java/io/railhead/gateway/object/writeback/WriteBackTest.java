@@ -26,7 +26,7 @@ class WriteBackTest {
     private static final PendingName.Bucket CKPT = new PendingName.Bucket("store", "ckpt");
     private static final PendingName.Bucket OTHER = new PendingName.Bucket("store", "other");
 
-    private static final Change CHANGE = new Change("key", "", false, true);
+    private static final BucketChange CHANGE = new BucketChange("key", "", false, true);
 
     private final LogOfTest file = new LogOfTest();
     private final WriteBack writeBack = new WriteBack(file.log, file.cache.writes(),
@@ -116,7 +116,7 @@ class WriteBackTest {
     void anUnclearDeletionOfSeveralKeysHoldsBackThoseAlone() throws Exception {
         writeBack.start(_ -> store);
         CompletionStage<BackendResponse> passed = writeBack.inTurn(CKPT,
-                new Change("", "", false, true, () -> Set.of("another")),
+                new BucketChange("", "", false, true, () -> Set.of("another")),
                 () -> CompletableFuture.failedStage(
                         new BackendException(BackendException.Reason.BROKEN, "of the test", null)));
         assertThat(passed.toCompletableFuture()).isCompletedExceptionally();
@@ -128,7 +128,7 @@ class WriteBackTest {
     void nothingIsKeptOfABucketThatNoRuleAcknowledgesAtDisk() throws Exception {
         writeBack.start(_ -> store);
         CompletionStage<BackendResponse> passed = writeBack.inTurn(CKPT,
-                new Change("key", "", false, false), () -> CompletableFuture.failedStage(
+                new BucketChange("key", "", false, false), () -> CompletableFuture.failedStage(
                         new BackendException(BackendException.Reason.BROKEN, "of the test", null)));
         assertThat(passed.toCompletableFuture()).isCompletedExceptionally();
         LogOfTest.await(acknowledge("ckpt"));

@@ -11,10 +11,10 @@ import java.util.function.Supplier;
  * @param atDisk whether writes to the bucket may be acknowledged at the gateway's disk
  * @param keys finds all keys that it changes, decoded; "" among them for any. May take some time.
  */
-record Change(String key, String source, boolean deletes, boolean atDisk,
+record BucketChange(String key, String source, boolean deletes, boolean atDisk,
         Supplier<Set<String>> keys) {
 
-    Change(String key, String source, boolean deletes, boolean atDisk) {
+    BucketChange(String key, String source, boolean deletes, boolean atDisk) {
         this(key, source, deletes, atDisk, () -> Set.of(key));
     }
 }
