@@ -226,7 +226,8 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer, Rule 
         String copied = source == null || !isOfThisBucket ? "" : source.key();
         // As it comes, not as it is sent: a write that is acknowledged meanwhile has a later place.
         long through = writeBack.discards().newest();
-        BucketChange change = new BucketChange(named.key(), copied, request.method().equals("DELETE"), atDisk);
+        BucketChange change = new BucketChange(named.key(), copied,
+                request.method().equals("DELETE"), atDisk);
         Supplier<CompletionStage<BackendResponse>> turn = () -> writeBack.inTurn(named.inBucket(),
                 change,
                 () -> told(forward.get()).thenApply(answer -> changed(named, answer, through)));
