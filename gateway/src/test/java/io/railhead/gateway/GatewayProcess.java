@@ -12,6 +12,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -75,6 +76,10 @@ public final class GatewayProcess implements AutoCloseable {
 
     private static Process launch(Path config, Map<String, String> environment,
             String... options) throws IOException {
+        // The default port of administration is one for all that run side by side.
+        if (!Files.readString(config).contains("admin:")) {
+            Files.writeString(config, "\nadmin: {enabled: false}\n", StandardOpenOption.APPEND);
+        }
         List<String> command = new ArrayList<>(List.of(
                 ProcessHandle.current().info().command().orElseThrow(),
                 "--enable-native-access=ALL-UNNAMED"));
