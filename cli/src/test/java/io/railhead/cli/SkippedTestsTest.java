@@ -32,6 +32,10 @@ class SkippedTestsTest {
     private static final Pattern ABORT = Pattern
             .compile("(?<!\\.)\\b(?:abort|assumeTrue|assumeFalse|assumeThat)\\(");
 
+    /** Tests that a build leaves out, or runs with fewer operations or kills. */
+    private static final Pattern IS_LONG = Pattern
+            .compile("@Tag\\(\"long\"\\)|\"railhead\\.(model\\.operations|kills)\"");
+
     private static Map<Path, String> tests() throws IOException {
         Map<Path, String> found = new TreeMap<>();
         try (Stream<Path> files = Files.walk(ROOT)) {
@@ -58,6 +62,25 @@ class SkippedTestsTest {
                         .isEmpty();
             }
         });
+    }
+
+    @Test
+    void theNightlyBuildRunsEachLongTest() throws IOException {
+        String pom = Files.readString(ROOT.resolve("pom.xml"));
+        String nightly = pom.substring(pom.indexOf("<id>nightly</id>"));
+        List<String> named = Pattern.compile("\\w+(Test|IT)\\b")
+                .matcher(nightly.substring(0, nightly.indexOf("<build>")))
+                .results()
+                .map(MatchResult::group)
+                .toList();
+        assertThat(tests()).anySatisfy((_, source) -> assertThat(source).containsPattern(IS_LONG))
+                .allSatisfy((file, source) -> {
+                    if (!file.endsWith("SkippedTestsTest.java")
+                            && IS_LONG.matcher(source).find()) {
+                        String name = file.getFileName().toString().replace(".java", "");
+                        assertThat(named).as("<it.test> and <test> of nightly").contains(name);
+                    }
+                });
     }
 
     @Test

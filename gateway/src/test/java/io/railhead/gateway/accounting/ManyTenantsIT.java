@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -112,6 +113,7 @@ class ManyTenantsIT {
 
     /** By turns, over as many connections: one principal without a limit, and all with one. */
     @Test
+    @Tag("long")
     void latenciesAreCompared() {
         boolean measures = Boolean.getBoolean("railhead.measure");
         int rounds = measures ? 20 : 1;

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @RequiresDirectFiles
 class DiskKillIT {
-    private static final int KILLS = Integer.getInteger("railhead.kills", 6);
+    private static final int KILLS = Integer.getInteger("railhead.kills", 2);
     private static final long SEED = Long.getLong("railhead.seed", 1);
     private static final int READERS = 4;
     private static final int OBJECTS = 200;

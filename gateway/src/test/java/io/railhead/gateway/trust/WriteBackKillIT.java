@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @RequiresDirectFiles
 class WriteBackKillIT {
-    private static final int KILLS = Integer.getInteger("railhead.kills", 6);
+    private static final int KILLS = Integer.getInteger("railhead.kills", 3);
     private static final long SEED = Long.getLong("railhead.seed", 1);
     private static final int WRITERS = 4;
     private static final int LONGEST_LIFE = 80;

@@ -30,7 +30,7 @@ class HerdIT {
 
     @Test
     void twoHundredClientsMoveAColdObjectOnce() {
-        moveOnce(200, 64 << 20);
+        moveOnce(200, 16 << 20);
     }
 
     @Test
