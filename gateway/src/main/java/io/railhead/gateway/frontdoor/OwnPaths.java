@@ -30,7 +30,9 @@ public record OwnPaths(Map<String, InternalEndpoint> signed, Map<String, Unsigne
     @Nullable
     UnsignedEndpoint stsOf(RequestHead head, Address address) {
         return sts != null && address.bucket() == null && head.rawPath().equals("/")
-                && (isForm(head) || namesCall(head)) ? sts : null;
+                && (isForm(head) || namesCall(head))
+                        ? sts
+                        : null;
     }
 
     /** S3 has no form outside buckets. */

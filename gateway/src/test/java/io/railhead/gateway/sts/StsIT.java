@@ -258,7 +258,7 @@ class StsIT {
                 .doesNotContain("access_denied", "login_refused");
     }
 
-    /** Who gives a role more rights, or makes one, must not pass unseen. */
+    /** A role that is new, or has more rights, must not pass unseen. */
     @Test
     void changedAndNewRolesAreAudited() throws IOException {
         gateway.restart(config(issuer) + "audit: {file: audit.jsonl}\n");
@@ -723,7 +723,7 @@ class StsIT {
             "POST,application/x-www-form-urlencoded"})
     void aTokenInAnAddressIsRefusedAndNotKept(String method, String type) throws Exception {
         gateway.restart(config(issuer).replace("  policy: policy.json\n", "")
-                + "audit: {file: audit.jsonl}\n" + "log: {access: {file: access.log}}\n");
+                + "audit: {file: audit.jsonl}\nlog: {access: {file: access.log}}\n");
         String token = pod();
         int asked = store.requests().size();
         String query = form(fields("pods", token));
@@ -784,7 +784,7 @@ class StsIT {
         refused(assume("pods", pod(), field, value), "ValidationError");
     }
 
-    /** Its session token would not fit the head of a request. */
+    /** The session token would not fit the head of a request. */
     @Test
     void aPolicyThatFillsTheSessionTokenIsRefused() {
         String policy = """

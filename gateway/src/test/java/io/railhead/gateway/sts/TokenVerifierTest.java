@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Where an issuer's keys come from, and how long they serve. */
+/** The places of an issuer's keys, and the time that these serve. */
 class TokenVerifierTest {
     private static final TokenVerifier.Times SHORT = new TokenVerifier.Times(Duration.ofMillis(20),
             Duration.ofMillis(1));
@@ -90,7 +90,7 @@ class TokenVerifierTest {
         assertRefused("its OpenID document names another issuer");
     }
 
-    /** Whoever is on the way of a plain connection could name keys of its own. */
+    /** A plain connection would let anybody on its way name keys of its own. */
     @Test
     void keysOfAnotherHostComeOverTlsAlone() {
         issuer.moveKeys("http://keys.test");
