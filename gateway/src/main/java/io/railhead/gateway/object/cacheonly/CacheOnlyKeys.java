@@ -85,7 +85,7 @@ public final class CacheOnlyKeys {
         }
         ObjectId id = id(key);
         if (objects.isOnDisk(id)) {
-            // Whatever comes of it: an object that is not in memory gets no lease.
+            // The outcome does not matter: an object that is not in memory gets no lease.
             CacheOnlyObjects.Raised _ = objects.raise(id).toCompletableFuture().join();
         }
         return objects.tryLease(id, time);
