@@ -3,10 +3,12 @@ package io.railhead.cache;
 import io.railhead.cache.memory.Page;
 import java.time.Duration;
 import java.util.AbstractSet;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.Spliterator;
 import java.util.Spliterators;
@@ -14,8 +16,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ConcurrentNavigableMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
@@ -52,6 +57,9 @@ public final class CacheOnlyObjects {
     /** The most long comparisons that wait or run; a further put is refused. */
     private static final int MAX_COMPARISONS = 64;
 
+    /** The most objects on disk that one sweep looks at. */
+    private static final int LOOKS = 10_000;
+
     private final Semaphore comparisons = new Semaphore(MAX_COMPARISONS);
     private final TenantPartitions partitions;
     private final EvictionCounts evictionCounts;
@@ -71,6 +79,24 @@ public final class CacheOnlyObjects {
     private final LongAdder expired = new LongAdder();
     private final LongAdder leased = new LongAdder();
     private final LongAdder leasesRefused = new LongAdder();
+    private final LongAdder demoted = new LongAdder();
+    private final LongAdder promoted = new LongAdder();
+    private final LongAdder lost = new LongAdder();
+    /** Those on disk, in the order in which they went there. */
+    private final ConcurrentNavigableMap<Long, CacheOnlyObject> onDisk = new ConcurrentSkipListMap<>();
+    private final ConcurrentMap<CacheOnlyObject, CompletableFuture<Raised>> raising = new ConcurrentHashMap<>();
+    private final AtomicLong demotions = new AtomicLong();
+    /** The last object on disk that the sweep has looked at. */
+    private long lookedAt;
+    private volatile @Nullable CacheOnlyDisk disk;
+
+    /** The outcome of a wish to have an object in memory. */
+    public enum Raised {
+        /** It is in memory, or there is none. */
+        SETTLED,
+        /** There is no room in memory now, or the disk has too much to do: the object stays. */
+        NO_ROOM
+    }
 
     /**
      * The counters since the start, and the objects now.
@@ -81,9 +107,13 @@ public final class CacheOnlyObjects {
      * @param evicted objects that made room, or that an operator evicted
      * @param leasedBytes of objects that are leased now, counted in slots
      * @param leased leases granted or renewed, {@code leasesRefused} those beyond the limit
+     * @param onDisk objects whose bytes are on disk alone, which count in {@code objects}
+     * @param demoted objects that went to disk, {@code promoted} those that came back
+     * @param lost objects that the disk did not have any more
      */
     public record Stats(long objects, long bytes, long puts, long found, long absent, long refused,
-            long evicted, long expired, long leasedBytes, long leased, long leasesRefused) {}
+            long evicted, long expired, long leasedBytes, long leased, long leasesRefused,
+            long onDisk, long demoted, long promoted, long lost) {}
 
     /**
      * @param nanoClock the cache's clock
@@ -97,6 +127,11 @@ public final class CacheOnlyObjects {
         this.nanoClock = nanoClock;
         this.maxObjects = maxObjects;
         this.comparing = comparing;
+    }
+
+    /** Sets the disk for objects that may go there; before any is put. */
+    void below(CacheOnlyDisk tier) {
+        disk = tier;
     }
 
     /** Returns whether the id is one of a cache-only object, here or not. */
@@ -130,11 +165,118 @@ public final class CacheOnlyObjects {
 
     private @Nullable CacheOnlyObject current(ObjectId id) {
         CacheOnlyObject object = objects.get(id);
-        if (object == null || !object.isExpiredAt(nanoClock.getAsLong())) {
-            return object;
+        if (object == null) {
+            return null;
         }
-        expire(object);
-        return null;
+        if (object.isExpiredAt(nanoClock.getAsLong())) {
+            expire(object);
+            return null;
+        }
+        return isHere(object) ? object : null;
+    }
+
+    /** Returns whether memory or the disk has it. An object that the disk has lost is gone. */
+    private boolean isHere(CacheOnlyObject object) {
+        CacheOnlyDisk tier = disk;
+        if (!object.isOnDisk() || (tier != null && tier.mayHold(object.metadata().version()))) {
+            return true;
+        }
+        // It may have come back to memory meanwhile.
+        if (object.isOnDisk()) {
+            lose(object);
+            return false;
+        }
+        return true;
+    }
+
+    private void lose(CacheOnlyObject object) {
+        if (remove(object, EvictionCause.PRESSURE, Removal.Reason.EVICTED)) {
+            lost.increment();
+        }
+    }
+
+    /** Returns whether there is a disk that objects may go to. */
+    public boolean mayUseDisk() {
+        return disk != null;
+    }
+
+    /** Returns whether an object's bytes are on disk alone. Costs no look at the disk. */
+    public boolean isOnDisk(ObjectId id) {
+        CacheOnlyObject object = objects.get(id);
+        return object != null && object.isOnDisk();
+    }
+
+    /**
+     * Brings an object from disk into memory, whole, if it is there. One whose bytes the disk
+     * cannot give is gone then. The stage completes on a thread of the disk, which bounds the wait,
+     * or at once; it never fails.
+     */
+    public CompletionStage<Raised> raise(ObjectId id) {
+        CacheOnlyObject object = current(id);
+        CacheOnlyDisk tier = disk;
+        if (object == null || tier == null || !object.isOnDisk()) {
+            return CompletableFuture.completedStage(Raised.SETTLED);
+        }
+        CompletableFuture<Raised> mine = new CompletableFuture<>();
+        CompletableFuture<Raised> other = raising.putIfAbsent(object, mine);
+        if (other != null) {
+            return other;
+        }
+        if (!tier.tryRead(object.metadata().version(), object.tenant(),
+                bytes -> settle(mine, object, tier, bytes))) {
+            end(mine, object, Raised.NO_ROOM);
+        }
+        return mine;
+    }
+
+    private void settle(CompletableFuture<Raised> stage, CacheOnlyObject object,
+            CacheOnlyDisk tier, StagedUpload ownedBytes) {
+        Raised outcome = Raised.NO_ROOM;
+        try (ownedBytes) {
+            outcome = settled(object, tier, ownedBytes);
+        } finally {
+            end(stage, object, outcome);
+        }
+    }
+
+    private void end(CompletableFuture<Raised> stage, CacheOnlyObject object, Raised outcome) {
+        raising.remove(object, stage);
+        stage.complete(outcome);
+    }
+
+    private Raised settled(CacheOnlyObject object, CacheOnlyDisk tier, StagedUpload bytes) {
+        if (!bytes.isWhole()) {
+            boolean isBusy = tier.holds(object.metadata().version());
+            if (!isBusy) {
+                lose(object);
+            }
+            return isBusy ? Raised.NO_ROOM : Raised.SETTLED;
+        }
+        if (!partitions.tryReserve(object.partition(), object.slotBytes(), this,
+                nanoClock.getAsLong())) {
+            return Raised.NO_ROOM;
+        }
+        List<Page> risen = bytes.takePublished();
+        boolean[] returned = {false};
+        objects.computeIfPresent(object.id(), (_, held) -> {
+            returned[0] = held == object && object.tryReturn(risen);
+            if (returned[0]) {
+                forgetPlace(object);
+                join(object);
+            }
+            return held;
+        });
+        if (returned[0]) {
+            promoted.increment();
+        } else {
+            risen.forEach(Page::condemn);
+            partitions.release(object.partition(), object.slotBytes());
+        }
+        return Raised.SETTLED;
+    }
+
+    private void forgetPlace(CacheOnlyObject object) {
+        boolean _ = onDisk.remove(object.diskNumber(), object);
     }
 
     /**
@@ -205,7 +347,8 @@ public final class CacheOnlyObjects {
 
     private void visitObjects(String namespace, String bucket, String from,
             Predicate<CacheOnlyObject> visitor) {
-        names.visit(namespace, bucket, from, nanoClock.getAsLong(), visitor);
+        names.visit(namespace, bucket, from, nanoClock.getAsLong(),
+                object -> !isHere(object) || visitor.test(object));
     }
 
     /**
@@ -225,7 +368,7 @@ public final class CacheOnlyObjects {
             boolean begins = key.startsWith(prefix);
             if (begins && keys.test(key)) {
                 sums[0]++;
-                sums[1] += object.slotBytes();
+                sums[1] += object.isInShare() ? object.slotBytes() : 0;
                 sums[2] += object.partition().cacheOnly().isLeased(object, now)
                         ? object.slotBytes()
                         : 0;
@@ -254,6 +397,12 @@ public final class CacheOnlyObjects {
      */
     public CompletionStage<CacheOnlyPut> put(ObjectMetadata metadata, StagedUpload ownedUpload,
             Duration life) {
+        return put(metadata, ownedUpload, new CacheOnlyTerms(life, false));
+    }
+
+    /** Puts an object as {@link #put(ObjectMetadata, StagedUpload, Duration)} does. */
+    public CompletionStage<CacheOnlyPut> put(ObjectMetadata metadata, StagedUpload ownedUpload,
+            CacheOnlyTerms terms) {
         if (!ownedUpload.isWhole()) {
             ownedUpload.close();
             refused.increment();
@@ -261,7 +410,7 @@ public final class CacheOnlyObjects {
         }
         CompletionStage<CacheOnlyPut> end;
         try {
-            end = putOrCompare(metadata, ownedUpload, life);
+            end = putOrCompare(metadata, ownedUpload, terms);
         } catch (RuntimeException | Error e) {
             ownedUpload.close();
             throw e;
@@ -271,11 +420,17 @@ public final class CacheOnlyObjects {
     }
 
     private CompletionStage<CacheOnlyPut> putOrCompare(ObjectMetadata metadata,
-            StagedUpload upload, Duration life) {
+            StagedUpload upload, CacheOnlyTerms terms) {
+        Duration life = terms.life();
         long now = nanoClock.getAsLong();
         CacheOnlyObject mine = new CacheOnlyObject(metadata, upload.takePublished(),
                 partitions.of(upload.tenant()),
-                life.isZero() ? now + Long.MAX_VALUE / 2 : now + life.toNanos());
+                life.isZero() ? now + Long.MAX_VALUE / 2 : now + life.toNanos(),
+                upload.tenant(), terms.mayGoToDisk());
+        return insertOrCompare(mine);
+    }
+
+    private CompletionStage<CacheOnlyPut> insertOrCompare(CacheOnlyObject mine) {
         CacheOnlyObject held = current(mine.id());
         return held == null ? insert(mine) : compare(mine, held);
     }
@@ -287,7 +442,8 @@ public final class CacheOnlyObjects {
 
     private CompletionStage<CacheOnlyPut> insert(CacheOnlyObject mine) {
         // One tenant's many small objects must not refuse all others.
-        if (objects.size() >= maxObjects && !tryEvictOne(partitions.withMostObjects())) {
+        if (objects.size() >= maxObjects && !tryEvictFromDisk()
+                && !tryEvictOne(partitions.withMostObjects())) {
             boolean _ = tryEvictOne(mine.partition());
         }
         if (objects.size() >= maxObjects || !partitions.tryReserve(mine.partition(),
@@ -307,14 +463,29 @@ public final class CacheOnlyObjects {
     /** Makes an object visible, under the lock of its key. */
     private CacheOnlyObject inserted(CacheOnlyObject mine) {
         names.add(mine);
-        mine.partition().cacheOnly().add(mine);
-        pages.add(mine.pages().size());
-        bytes.add(mine.slotBytes());
+        join(mine);
         return mine;
     }
 
+    /** Counts an object in the share of memory that was reserved for it. */
+    private void join(CacheOnlyObject object) {
+        object.partition().cacheOnly().add(object);
+        pages.add(object.pages().size());
+        bytes.add(object.slotBytes());
+    }
+
     private CompletionStage<CacheOnlyPut> compare(CacheOnlyObject mine, CacheOnlyObject held) {
-        if (mine.metadata().version().sizeBytes() <= COMPARED_AT_ONCE) {
+        long size = mine.metadata().version().sizeBytes();
+        if (size != held.metadata().version().sizeBytes()) {
+            mine.condemn();
+            return CompletableFuture.completedStage(new CacheOnlyPut.Other(held.metadata()));
+        }
+        if (held.isOnDisk()) {
+            return raise(held.id()).thenCompose(raised -> raised == Raised.SETTLED
+                    ? insertOrCompare(mine)
+                    : full(mine));
+        }
+        if (size <= COMPARED_AT_ONCE) {
             return compared(mine, held);
         }
         if (!comparisons.tryAcquire()) {
@@ -332,11 +503,11 @@ public final class CacheOnlyObjects {
     }
 
     private CompletionStage<CacheOnlyPut> compared(CacheOnlyObject mine, CacheOnlyObject held) {
-        boolean same = mine.hasBytesOf(held);
-        if (!same && current(held.id()) != held) {
-            // The held object went meanwhile, so it may have had the same bytes.
-            CacheOnlyObject other = current(mine.id());
-            return other == null ? insert(mine) : compare(mine, other);
+        List<Page> theirs = held.pages();
+        boolean same = mine.hasBytesOf(theirs);
+        if (!same && (current(held.id()) != held || held.pages() != theirs)) {
+            // The held bytes went meanwhile, so they may have been the same.
+            return insertOrCompare(mine);
         }
         mine.condemn();
         return CompletableFuture.completedStage(same
@@ -347,23 +518,73 @@ public final class CacheOnlyObjects {
     /**
      * Evicts the oldest objects of a partition for so many bytes, as far as they may go.
      *
-     * @return the bytes evicted
+     * @param freed gets the bytes evicted
      */
-    long evictOldest(TenantPartition partition, long wanted, EvictionCause cause) {
-        List<CacheOnlyObject> oldest = partition.cacheOnly()
-                .takeOldest(wanted, nanoClock.getAsLong());
-        oldest.forEach(object -> evict(object, cause));
-        return oldest.stream().mapToLong(CacheOnlyObject::slotBytes).sum();
+    void evictOldest(TenantPartition partition, long wanted, EvictionCause cause,
+            TenantPartition.Freed freed) {
+        for (CacheOnlyObject object : partition.cacheOnly()
+                .takeOldest(wanted, nanoClock.getAsLong())) {
+            freed.add(object.slotBytes(), evict(object, cause));
+        }
     }
 
     private boolean tryEvictOne(TenantPartition partition) {
         List<CacheOnlyObject> oldest = partition.cacheOnly().takeOldestOne(nanoClock.getAsLong());
-        oldest.forEach(object -> evict(object, EvictionCause.PRESSURE));
+        oldest.forEach(object -> drop(object, EvictionCause.PRESSURE));
         return !oldest.isEmpty();
     }
 
-    /** Evicts an object to make room. */
-    void evict(CacheOnlyObject object, EvictionCause cause) {
+    /** Drops the object that has been on disk for longest, since the index is full. */
+    private boolean tryEvictFromDisk() {
+        Map.Entry<Long, CacheOnlyObject> oldest = onDisk.pollFirstEntry();
+        if (oldest != null) {
+            drop(oldest.getValue(), EvictionCause.PRESSURE);
+        }
+        return oldest != null;
+    }
+
+    /**
+     * Evicts an object to make room: to the disk, if its rule says so and the disk takes all of it.
+     *
+     * @return whether it goes to the disk, so that its memory is free once it is written
+     */
+    boolean evict(CacheOnlyObject object, EvictionCause cause) {
+        CacheOnlyDisk tier = disk;
+        if (tier == null || !object.mayGoToDisk() || !object.tryLeave()) {
+            drop(object, cause);
+            return false;
+        }
+        leaveShare(object, cause);
+        boolean taken = tier.tryOffer(object, each -> objects.get(each.id()) == each,
+                () -> comparing.execute(() -> left(object, tier)));
+        if (!taken) {
+            drop(object, cause);
+        }
+        return taken;
+    }
+
+    /** Ends the way of an object to the disk, which has let go of its memory. */
+    private void left(CacheOnlyObject object, CacheOnlyDisk tier) {
+        if (!tier.holds(object.metadata().version())) {
+            drop(object, EvictionCause.PRESSURE);
+            return;
+        }
+        List<Page> free = new ArrayList<>();
+        objects.computeIfPresent(object.id(), (_, held) -> {
+            if (held == object) {
+                object.diskNumber(demotions.incrementAndGet());
+                free.addAll(object.left());
+                onDisk.put(object.diskNumber(), object);
+            }
+            return held;
+        });
+        if (!free.isEmpty()) {
+            demoted.increment();
+            free.forEach(Page::condemn);
+        }
+    }
+
+    private void drop(CacheOnlyObject object, EvictionCause cause) {
         if (remove(object, cause, Removal.Reason.EVICTED)) {
             evicted.increment();
         }
@@ -373,7 +594,7 @@ public final class CacheOnlyObjects {
     void evict(ObjectId id, EvictionCause cause) {
         CacheOnlyObject object = objects.get(id);
         if (object != null) {
-            evict(object, cause);
+            drop(object, cause);
         }
     }
 
@@ -397,7 +618,21 @@ public final class CacheOnlyObjects {
                 expire(object);
             }
         }
+        lookAtDisk();
         partitions.follow();
+    }
+
+    /** Finds objects that the disk has lost, some at each call, so that their end is told. */
+    private void lookAtDisk() {
+        int looks = 0;
+        for (CacheOnlyObject object : onDisk.tailMap(lookedAt, false).values()) {
+            if (++looks > LOOKS) {
+                return;
+            }
+            lookedAt = object.diskNumber();
+            boolean _ = isHere(object);
+        }
+        lookedAt = 0;
     }
 
     private boolean remove(CacheOnlyObject object, EvictionCause cause, Removal.Reason reason) {
@@ -406,31 +641,39 @@ public final class CacheOnlyObjects {
             return false;
         }
         names.remove(object);
+        if (object.end() == CacheOnlyObject.Place.MEMORY) {
+            leaveShare(object, cause);
+        }
+        forgetPlace(object);
+        object.condemn();
+        removals.tell(id, reason);
+        return true;
+    }
+
+    private void leaveShare(CacheOnlyObject object, EvictionCause cause) {
         boolean _ = object.partition().cacheOnly().remove(object);
         object.partition().announce(-object.slotBytes());
         pages.add(-object.pages().size());
         bytes.add(-object.slotBytes());
         object.pages().forEach(_ -> evictionCounts.count(cause));
-        object.condemn();
-        removals.tell(id, reason);
-        return true;
     }
 
     /** Returns a page of an object that is here in this very version. */
     @Nullable
     Page page(PageKey key) {
         CacheOnlyObject object = objects.get(key.version().object());
-        return object != null && object.metadata().version().equals(key.version())
-                && key.index() < object.pages().size()
-                        ? object.pages().get((int) key.index())
-                        : null;
+        if (object == null || !object.metadata().version().equals(key.version())) {
+            return null;
+        }
+        List<Page> held = object.pages();
+        return key.index() < held.size() ? held.get((int) key.index()) : null;
     }
 
     /** Removes the whole object of a page, if it is here in this very version. */
     void remove(PageKey key, EvictionCause cause) {
         CacheOnlyObject object = objects.get(key.version().object());
         if (object != null && object.metadata().version().equals(key.version())) {
-            evict(object, cause);
+            drop(object, cause);
         }
     }
 
@@ -480,7 +723,7 @@ public final class CacheOnlyObjects {
     public Stats stats() {
         return new Stats(objects.size(), bytes.sum(), puts.sum(), found.sum(), absent.sum(),
                 refused.sum(), evicted.sum(), expired.sum(), leasedBytes(), leased.sum(),
-                leasesRefused.sum());
+                leasesRefused.sum(), onDisk.size(), demoted.sum(), promoted.sum(), lost.sum());
     }
 
     private long leasedBytes() {

@@ -132,6 +132,10 @@ public final class ObjectCache implements AutoCloseable {
                 : new LowerTier(below.disk(), writes, below.storeOf(), memory.pageBytes());
         this.sweeper = oneThread("sweeper");
         this.index = new PageIndex(memory, config, pins, lower, nanoClock, sweeper);
+        if (below != null) {
+            index.cacheOnly()
+                    .below(new CacheOnlyDisk(below.disk(), memory.pageBytes(), this::tryStage));
+        }
         this.objects = Caffeine.newBuilder()
                 .executor(Runnable::run)
                 .maximumSize(config.metadataEntries())

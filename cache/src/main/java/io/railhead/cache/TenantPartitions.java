@@ -172,7 +172,9 @@ final class TenantPartitions {
         EvictionCause cause = tenantPartition.maximum() == tenantPartition.quotaBytes()
                 ? EvictionCause.QUOTA
                 : EvictionCause.PRESSURE;
-        oldest.forEach(object -> objects.evict(object, cause));
+        for (CacheOnlyObject object : oldest) {
+            boolean _ = objects.evict(object, cause);
+        }
         return true;
     }
 

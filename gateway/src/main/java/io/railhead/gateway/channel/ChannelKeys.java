@@ -19,8 +19,9 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
 /**
- * Answers one request that names many cache-only objects. No call blocks or asks a store. One
- * message bounds the work, but for a {@link #isScan scan}. Any thread.
+ * Answers one request that names many cache-only objects. No call asks a store, and none blocks but
+ * a LEASE, which may wait for a disk ({@link CacheOnlyKeys#mayWait}). One message bounds the work,
+ * but for a {@link #isScan scan}. Any thread.
  *
  * @param isOver returns whether nobody waits for the answer any more
  */

@@ -146,11 +146,20 @@ public final class StateCollector extends Collector {
         families.add(lookups);
         CounterMetricFamily removed = new CounterMetricFamily("railhead_cache_only_removed",
                 "Cache-only objects that went undeleted: `evicted` for room or by an operator,"
-                        + " `expired` after their rule's ttl.",
+                        + " `expired` after their rule's ttl, `lost` by the disk.",
                 List.of("cause"));
         removed.addMetric(List.of("evicted"), (double) stats.evicted());
+        removed.addMetric(List.of("lost"), (double) stats.lost());
         removed.addMetric(List.of("expired"), (double) stats.expired());
         families.add(removed);
+        families.add(new GaugeMetricFamily("railhead_cache_only_disk_objects",
+                "Cache-only objects whose bytes are on disk alone.", (double) stats.onDisk()));
+        CounterMetricFamily moved = new CounterMetricFamily("railhead_cache_only_moved",
+                "Cache-only objects that went `down` to disk, or came `up` to memory to be read.",
+                List.of("direction"));
+        moved.addMetric(List.of("down"), (double) stats.demoted());
+        moved.addMetric(List.of("up"), (double) stats.promoted());
+        families.add(moved);
     }
 
     private static void addVerified(List<MetricFamilySamples> families,

@@ -13,6 +13,7 @@ import io.railhead.backend.Payload;
 import io.railhead.backend.PercentCodec;
 import io.railhead.backend.Target;
 import io.railhead.cache.CacheOnlyObjects;
+import io.railhead.cache.CacheOnlyObjects.Raised;
 import io.railhead.cache.ObjectId;
 import io.railhead.cache.ObjectMetadata;
 import io.railhead.gateway.config.Rule;
@@ -119,10 +120,14 @@ record CacheOnlyBackend(CacheOnlyStore store, String namespace, String tenant,
                 requireKnown(query.allNames(name -> name.equals("x-id")
                         || name.equals("versionId") || name.equals("partNumber")
                         || name.startsWith("response-")));
-                yield CompletableFuture.completedStage(
-                        new HeldRead((held, from, to) -> new PagesBody(store.cache(),
-                                held.version(), from, to), request, query)
-                                .of(require(id, query)));
+                yield request.method().equals("HEAD")
+                        ? CompletableFuture.completedStage(read(request, query, id))
+                        : objects().raise(id).thenApply(raised -> {
+                            if (raised == Raised.NO_ROOM) {
+                                throw CacheOnlyUpload.full();
+                            }
+                            return read(request, query, id);
+                        });
             }
             case "DELETE" -> {
                 requireKnown(query.allNames(name -> name.equals("x-id")
@@ -133,6 +138,11 @@ record CacheOnlyBackend(CacheOnlyStore store, String namespace, String tenant,
             }
             default -> throw unknown();
         };
+    }
+
+    private BackendResponse read(BackendRequest request, Query query, ObjectId id) {
+        return new HeldRead((held, from, to) -> new PagesBody(store.cache(), held.version(), from,
+                to), request, query).of(require(id, query));
     }
 
     private ObjectMetadata require(ObjectId id, Query query) {

@@ -1,6 +1,7 @@
 package io.railhead.gateway.object.read;
 
 import io.railhead.backend.BackendResponse;
+import io.railhead.cache.CacheOnlyObjects;
 import io.railhead.cache.Discovery;
 import io.railhead.cache.FillException;
 import io.railhead.cache.ObjectMetadata;
@@ -64,11 +65,29 @@ public final class ObjectRead {
             destination.uncacheable();
         } else if (held == null) {
             discover();
+        } else if (scope.rule().isCacheOnly() && cacheOnly().isOnDisk(scope.id())) {
+            raise();
         } else if (mayServe(held)) {
             serve(held);
         } else {
             ask(held);
         }
+    }
+
+    private CacheOnlyObjects cacheOnly() {
+        return services.cache().cacheOnly();
+    }
+
+    /** Brings a cache-only object into memory, and starts anew. */
+    private void raise() {
+        cacheOnly().raise(scope.id())
+                .thenAccept(raised -> responseSink.executor().execute(() -> {
+                    switch (raised) {
+                        case SETTLED -> start();
+                        case NO_ROOM -> responseSink.fail(new S3Refusal(S3Error.SLOW_DOWN,
+                                "The gateway has no room now to read this object from its disk."));
+                    }
+                }));
     }
 
     private boolean mayServe(ObjectMetadata held) {
