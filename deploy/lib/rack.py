@@ -120,19 +120,19 @@ def build():
         raise CannotStart(f"./railhead cannot be built or run:\n{done.stdout}{done.stderr}")
 
 
-def start_s3proxy(processes, keys, heap_mib=3072):
-    """s3proxy has one identity and keeps everything in memory."""
+def start_s3proxy(processes, keys, heap_mib=3072, host=LOOPBACK, inside=()):
+    """s3proxy has one identity and keeps everything in memory. `inside` is a command's head, as `ip netns exec NAME` is."""
     jar = next((jar for jar in [HOME / "cli/target/s3proxy/s3proxy.jar", HOME / "gateway/target/s3proxy/s3proxy.jar"]
                 if jar.is_file()), None)
     if jar is None:
         raise CannotStart("no s3proxy.jar: build with mvn -DskipTests package")
-    endpoint = f"http://{LOOPBACK}:{free_port()}"
+    endpoint = f"http://{host}:{free_port()}"
     properties = processes.folder / "s3proxy.conf"
     properties.write_text("\n".join([
         f"s3proxy.endpoint={endpoint}", "s3proxy.authorization=aws-v2-or-v4", f"s3proxy.identity={keys[0]}",
         f"s3proxy.credential={keys[1]}", "s3proxy.ignore-unknown-headers=true", "jclouds.provider=transient-nio2",
         "jclouds.identity=store", "jclouds.credential=store"]) + "\n")
-    process = processes.start("store", [java(), f"-Xmx{heap_mib}m", "-jar", jar, "--properties", properties])
+    process = processes.start("store", [*inside, java(), f"-Xmx{heap_mib}m", "-jar", jar, "--properties", properties])
     processes.await_answer(process, endpoint)
     return endpoint
 
@@ -141,16 +141,16 @@ def find_minio():
     return os.environ.get("MINIO_BIN") or shutil.which("minio")
 
 
-def start_minio(processes, keys):
+def start_minio(processes, keys, host=LOOPBACK, inside=()):
     program = find_minio()
     if not program:
         raise CannotStart("no minio: name the program in MINIO_BIN")
-    endpoint = f"http://{LOOPBACK}:{free_port()}"
+    endpoint = f"http://{host}:{free_port()}"
     data = processes.folder / "minio"
     data.mkdir(exist_ok=True)
     process = processes.start(
-        "store", [program, "server", "--quiet", "--address", endpoint.removeprefix("http://"), "--console-address",
-                  f"{LOOPBACK}:{free_port()}", data],
+        "store", [*inside, program, "server", "--quiet", "--address", endpoint.removeprefix("http://"), "--console-address",
+                  f"{host}:{free_port()}", data],
         MINIO_ROOT_USER=keys[0], MINIO_ROOT_PASSWORD=keys[1], MINIO_UPDATE="off", MINIO_CI_CD="on")
     processes.await_answer(process, endpoint + "/minio/health/ready", lambda status: status == 200)
     return endpoint
