@@ -138,6 +138,11 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if and (include "railhead.hasWriteBack" .) (gt (int .Values.writeBack.flushSeconds) 0) (not .Values.healthTls.existingSecret) -}}true{{- end -}}
 {{- end -}}
 
+{{/* "true" where helm uninstall asks for pending writes first. Values of a release from before have no answer to that: then it asks. */}}
+{{- define "railhead.refusesUninstall" -}}
+{{- if and (include "railhead.hasWriteBack" .) (ne (toString .Values.writeBack.refuseUninstall) "false") (not .Values.healthTls.existingSecret) -}}true{{- end -}}
+{{- end -}}
+
 {{/* Waits until the Service has noticed, and then for the store to have what is pending. A gateway that does not say three times in a
      row is hung, and is not waited for. The image has no timeout and no wget but as applets of busybox. */}}
 {{- define "railhead.preStop" -}}

@@ -35,7 +35,9 @@ final class WriteBackOpening {
         }
         requireCredential(config, credentials);
         WriteBack opened = open(log(settings), log -> new WriteBack(log, writes,
-                settings.patience(), InstantSource.system(), nanoClock,
+                new WriteBack.Bounds(settings.patience(), settings.rate().bytes(),
+                        settings.tenantQuota().value()),
+                InstantSource.system(), nanoClock,
                 credentials::findPrincipal));
         for (String store : opened.stores()) {
             if (!config.backends().containsKey(store)) {

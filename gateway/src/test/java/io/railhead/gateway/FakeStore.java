@@ -388,6 +388,15 @@ public final class FakeStore implements AutoCloseable {
         }
     }
 
+    /** Answers with a document. */
+    public static void answerQuietly(HttpExchange exchange, int status, String document) {
+        try {
+            answer(exchange, status, document.getBytes(StandardCharsets.UTF_8));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     private static void answer(HttpExchange exchange, int status, byte[] body) throws IOException {
         if (exchange.getRequestMethod().equals("HEAD")) {
             exchange.getResponseHeaders().set("Content-Length", Integer.toString(body.length));

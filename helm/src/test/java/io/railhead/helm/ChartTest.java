@@ -240,6 +240,62 @@ class ChartTest {
         assertThat(overTls.path(grace)).isEqualTo(plain.path(grace));
     }
 
+    private static List<JsonNode> askingForPending(Chart chart) {
+        return chart.documents()
+                .stream()
+                .filter(each -> each.at("/metadata/name").asText().endsWith("-pending"))
+                .toList();
+    }
+
+    @Test
+    void anUninstallAsksForPendingWritesFirst() throws IOException {
+        JsonNode asking = askingForPending(Chart.of("write-back")).getFirst();
+        assertThat(asking.at("/metadata/annotations/helm.sh~1hook").asText())
+                .isEqualTo("pre-delete");
+        assertThat(asking.at("/spec/restartPolicy").asText()).isEqualTo("Never");
+        assertThat(asking.at("/spec/containers/0/command/2").asText())
+                .contains("http://rack1-railhead-headless:9901/metrics")
+                .doesNotContainPattern("(?<!busybox )(timeout|wget) ");
+        String values = "writeBack: {sizeGiB: 1, refuseUninstall: false}";
+        assertThat(askingForPending(with("write-back", values))).isEmpty();
+        assertThat(askingForPending(Chart.of("laptop"))).isEmpty();
+        assertThat(askingForPending(with("write-back", "healthTls: {existingSecret: health}")))
+                .as("nothing in the image can ask")
+                .isEmpty();
+        assertThat(with("write-back", "networkPolicy: {enabled: true, monitoring: [{podSelector:"
+                + " {matchLabels: {app: prometheus}}}]}").document("NetworkPolicy").toString())
+                .contains("{\"railhead.io/asks-for-pending\":\"rack1-railhead\"}");
+    }
+
+    /** A shell of this machine, and a stand-in for busybox whose wget is the gateway. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            railhead_write_back_pending 0; railhead_write_back_uploads 0     | 0 | 1
+            railhead_write_back_pending 0.0; railhead_write_back_uploads 0.0 | 0 | 1
+            railhead_write_back_pending 10; railhead_write_back_uploads 0    | 1 | 1
+            railhead_write_back_pending 0; railhead_write_back_uploads 10    | 1 | 1
+            other 0                                                          | 1 | 3
+            """)
+    void anUninstallIsRefusedUnlessTheGatewaySaysThatNothingIsPending(String answer, int status,
+            int questions) throws Exception {
+        Path asked = Files.writeString(folder.resolve("asked"), "");
+        program("sleep", "exit 0");
+        program("busybox", """
+                case $1 in timeout) shift 2; exec "$@";; esac
+                echo asked >> %s
+                echo '%s'
+                """.formatted(asked, answer.replace("; ", "\n")));
+        JsonNode command = askingForPending(Chart.of("write-back")).getFirst()
+                .at("/spec/containers/0/command/2");
+        var shell = new ProcessBuilder("sh", "-c", command.asText());
+        shell.environment().put("PATH", folder + ":" + System.getenv("PATH"));
+        Process ended = shell.redirectErrorStream(true).start();
+        String said = new String(ended.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(ended.waitFor()).as(said).isEqualTo(status);
+        assertThat(Files.readAllLines(asked)).hasSize(questions);
+        assertThat(said.contains("--no-hooks")).isEqualTo(status == 1);
+    }
+
     /** A shell of this machine, and a stand-in for busybox whose wget is the gateway. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """

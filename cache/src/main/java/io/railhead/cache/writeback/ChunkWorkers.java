@@ -51,11 +51,12 @@ final class ChunkWorkers implements AutoCloseable {
      * meanwhile.
      */
     @Nullable
-    LogUpload tryUpload(WriteLog log, long lengthBytes, List<Extent> extents, int recordBytes) {
+    LogUpload tryUpload(WriteLog log, String owner, long lengthBytes, List<Extent> extents,
+            int recordBytes) {
         MemorySegment pair = pairs.poll();
         return pair == null
                 ? null
-                : new LogUpload(log, this, pair, lengthBytes, extents, recordBytes);
+                : new LogUpload(log, owner, this, pair, lengthBytes, extents, recordBytes);
     }
 
     /** Takes an upload's memory back, which no thread uses any more. */

@@ -12,6 +12,8 @@ public final class LogEntry {
     int users = 1;
     /** Guarded by the log. */
     boolean removed;
+    /** Guarded by the log; "" for nobody. */
+    String owner = "";
 
     LogEntry(long id, byte[] description, StoredBytes bytes) {
         this.id = id;

@@ -22,6 +22,7 @@ public final class LogUpload implements AutoCloseable {
             .completedFuture(null);
 
     private final WriteLog log;
+    private final String owner;
     private final ChunkWorkers workers;
     private final MemorySegment memory;
     private final long lengthBytes;
@@ -41,9 +42,10 @@ public final class LogUpload implements AutoCloseable {
     private boolean moved;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    LogUpload(WriteLog log, ChunkWorkers workers, MemorySegment ownedMemory, long lengthBytes,
-            List<Extent> ownedExtents, int recordBytes) {
+    LogUpload(WriteLog log, String owner, ChunkWorkers workers, MemorySegment ownedMemory,
+            long lengthBytes, List<Extent> ownedExtents, int recordBytes) {
         this.log = log;
+        this.owner = owner;
         this.workers = workers;
         this.memory = ownedMemory;
         this.lengthBytes = lengthBytes;
@@ -151,6 +153,11 @@ public final class LogUpload implements AutoCloseable {
         return lengthBytes;
     }
 
+    /** Returns the name of whose write it is; "" for nobody. */
+    public String owner() {
+        return owner;
+    }
+
     /** Returns the room that its record has in the journal until it is committed or closed. */
     int recordBytes() {
         return recordBytes;
@@ -178,7 +185,7 @@ public final class LogUpload implements AutoCloseable {
         var _ = last.whenComplete((_, _) -> {
             workers.release(memory);
             if (!isKept) {
-                log.release(extents, recordBytes);
+                log.release(owner, extents, recordBytes);
             }
         });
     }

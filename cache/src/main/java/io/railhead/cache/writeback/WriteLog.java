@@ -48,6 +48,7 @@ public final class WriteLog implements AutoCloseable {
     private final Thread thread;
     private List<Commit> queue = new ArrayList<>(); // guarded by this
     private long nextId; // guarded by this
+    private final LogHoldings holdings = new LogHoldings(); // guarded by this
     private int entryBytes; // guarded by this
     private int queuedBytes; // guarded by this
     private int reservedBytes; // guarded by this
@@ -148,12 +149,12 @@ public final class WriteLog implements AutoCloseable {
      * Reserves room for one write: its bytes, and its record with a description of at most
      * {@link #longestDescription}.
      *
-     * @param spareBytes the room that must be left afterwards
-     * @return null if there is no room, too many writes arrive at once, or the log has failed
+     * @return null if there is no room, its owner would hold too much, too many writes arrive at
+     *         once, or the log has failed
      */
-    public synchronized @Nullable LogUpload tryBegin(long lengthBytes, long spareBytes) {
+    public synchronized @Nullable LogUpload tryBegin(LogOwner owner, long lengthBytes) {
         long bytes = LogLayout.wholeBlocks(lengthBytes);
-        boolean isOpen = failure == null && !closed && free.freeBytes() - bytes >= spareBytes;
+        boolean isOpen = failure == null && !closed && !isTooMuch(owner, lengthBytes);
         List<Extent> extents = isOpen ? free.tryTake(bytes) : null;
         if (extents == null) {
             return null;
@@ -162,13 +163,37 @@ public final class WriteLog implements AutoCloseable {
         // Under the lock, or the memory could be freed by a close meanwhile.
         LogUpload upload = isFull(record, 0)
                 ? null
-                : workers.tryUpload(this, lengthBytes, extents, record);
+                : workers.tryUpload(this, owner.name(), lengthBytes, extents, record);
         if (upload == null) {
             release(extents);
         } else {
             reservedBytes += record;
+            holdings.add(owner.name(), bytes, record);
         }
         return upload;
+    }
+
+    /** Returns whether an owner would hold more than it may with a write of this length. */
+    public synchronized boolean isTooMuch(LogOwner owner, long lengthBytes) {
+        LogHoldings.Held held = holdings.of(owner.name());
+        long bytes = held.bytes() + LogLayout.wholeBlocks(lengthBytes);
+        // The record of one run: its exact length is known once the bytes have their places.
+        long record = longestRecord(lengthBytes, List.of(new Extent(0, 0)));
+        return isBeyond(owner, bytes, layout.dataBytes())
+                || isBeyond(owner, held.journalBytes() + record, journal.mostEntryBytes());
+    }
+
+    private static boolean isBeyond(LogOwner owner, long held, long all) {
+        return owner.mostPercent() < 100 && held > all / 100 * owner.mostPercent();
+    }
+
+    /** Counts an entry that was found at the start as its owner's; once for each. */
+    public synchronized void own(LogEntry entry, String owner) {
+        if (!entry.owner.isEmpty()) {
+            throw new IllegalStateException("it has an owner: " + entry.id());
+        }
+        entry.owner = owner;
+        holdings.add(owner, LogHoldings.bytesOf(entry.bytes.extents()), entry.encodedBytes());
     }
 
     private int longestRecord(long lengthBytes, List<Extent> extents) {
@@ -200,11 +225,16 @@ public final class WriteLog implements AutoCloseable {
 
     /** An entry to be: its bytes, and what its owner needs to know of it. */
     public static final class Draft {
+        private final String owner;
         private final @Nullable LogUpload finished;
         private final byte[] description;
 
-        /** @param finished null for no bytes */
-        public Draft(@Nullable LogUpload finished, byte[] description) {
+        /**
+         * @param owner the name of whose entry it is; "" for nobody
+         * @param finished null for no bytes
+         */
+        public Draft(String owner, @Nullable LogUpload finished, byte[] description) {
+            this.owner = owner;
             this.finished = finished;
             this.description = description.clone();
         }
@@ -228,9 +258,16 @@ public final class WriteLog implements AutoCloseable {
             List<LogEntry> added = new ArrayList<>();
             for (Draft draft : drafts) {
                 LogUpload upload = draft.finished;
-                added.add(new LogEntry(nextId++, draft.description,
-                        upload == null ? StoredBytes.NONE : upload.moveBytes()));
-                reservedBytes -= upload == null ? 0 : upload.recordBytes();
+                LogEntry entry = new LogEntry(nextId++, draft.description,
+                        upload == null ? StoredBytes.NONE : upload.moveBytes());
+                added.add(entry);
+                entry.owner = draft.owner;
+                if (upload != null) {
+                    reservedBytes -= upload.recordBytes();
+                    long moved = LogHoldings.bytesOf(entry.bytes.extents());
+                    holdings.add(upload.owner(), -moved, -upload.recordBytes());
+                    holdings.add(draft.owner, moved, 0);
+                }
             }
             commit = new Commit(
                     new LogChange(added, removed.stream().map(LogEntry::id).toList()), onSafe,
@@ -240,13 +277,14 @@ public final class WriteLog implements AutoCloseable {
             Throwable cause = failure;
             if (closed || cause != null || isFull) {
                 if (cause == null) {
-                    added.forEach(entry -> release(entry.bytes.extents()));
+                    added.forEach(this::releaseBytes);
                 }
                 return CompletableFuture.failedStage(new LogUnusableException(
                         isFull ? "the journal is full" : "the log has failed or is closed",
                         cause));
             }
             queuedBytes += bytes;
+            added.forEach(entry -> holdings.add(entry.owner, 0, entry.encodedBytes()));
             queue.add(commit);
             notifyAll();
         }
@@ -273,17 +311,24 @@ public final class WriteLog implements AutoCloseable {
     synchronized void release(LogEntry entry) {
         entry.users--;
         if (entry.users == 0) {
-            release(entry.bytes.extents());
+            releaseBytes(entry);
         }
     }
 
-    /** Takes back what an upload has reserved and not used. */
-    synchronized void release(List<Extent> extents, int recordBytes) {
-        reservedBytes -= recordBytes;
+    private void releaseBytes(LogEntry entry) {
+        List<Extent> extents = entry.bytes.extents();
+        holdings.add(entry.owner, -LogHoldings.bytesOf(extents), 0);
         release(extents);
     }
 
-    synchronized void release(List<Extent> extents) {
+    /** Takes back what an upload has reserved and not used. */
+    synchronized void release(String owner, List<Extent> extents, int recordBytes) {
+        reservedBytes -= recordBytes;
+        holdings.add(owner, -LogHoldings.bytesOf(extents), -recordBytes);
+        release(extents);
+    }
+
+    private void release(List<Extent> extents) {
         extents.forEach(free::release);
     }
 
@@ -376,6 +421,7 @@ public final class WriteLog implements AutoCloseable {
             LogEntry entry = entries.remove(id);
             if (entry != null) {
                 entryBytes -= entry.encodedBytes();
+                holdings.add(entry.owner, 0, -entry.encodedBytes());
                 entry.removed = true;
                 release(entry);
             }

@@ -15,7 +15,7 @@ final class LogPartsTest {
     @Test
     void aReplacementHasRoomInAFullJournal() {
         try (WriteLog log = LogRig.open(disk)) {
-            WriteLog.Draft draft = new WriteLog.Draft(null, new byte[500]);
+            WriteLog.Draft draft = new WriteLog.Draft("", null, new byte[500]);
             LogEntry open = await(log.commit(List.of(draft), List.of())).getFirst();
             boolean isFull = false;
             while (!isFull) {

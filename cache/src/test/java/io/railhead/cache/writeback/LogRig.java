@@ -29,7 +29,7 @@ final class LogRig {
     }
 
     static LogUpload upload(WriteLog log, byte[] bytes) {
-        LogUpload upload = log.tryBegin(bytes.length, 0);
+        LogUpload upload = log.tryBegin(LogOwner.NOBODY, bytes.length);
         if (upload == null) {
             throw new AssertionError("no room");
         }
@@ -46,7 +46,7 @@ final class LogRig {
     static CompletionStage<List<LogEntry>> put(WriteLog log, String name, int length,
             String described) {
         try (LogUpload upload = upload(log, bytesOf(name, length))) {
-            return log.commit(List.of(new WriteLog.Draft(upload,
+            return log.commit(List.of(new WriteLog.Draft("", upload,
                     described.getBytes(StandardCharsets.UTF_8))), List.of());
         }
     }

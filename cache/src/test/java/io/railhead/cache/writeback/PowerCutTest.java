@@ -77,7 +77,7 @@ final class PowerCutTest {
                         || entry.getKey().startsWith("upload"))
                 .map(Map.Entry::getValue)
                 .toList();
-        LogRig.await(log.commit(List.of(new WriteLog.Draft(null,
+        LogRig.await(log.commit(List.of(new WriteLog.Draft("", null,
                 whole.getBytes(java.nio.charset.StandardCharsets.UTF_8))), gone));
     }
 

@@ -78,10 +78,66 @@ final class WriteLogTest {
         try (WriteLog log = LogRig.open(disk)) {
             int half = (int) log.stats().freeBytes() / 2 / 4096 * 4096;
             await(LogRig.put(log, "first", half));
-            assertThat(log.tryBegin(half + 8192, 0)).isNull();
-            assertThat(log.tryBegin(4096, half + 8192)).as("room that must be spared").isNull();
+            assertThat(log.tryBegin(LogOwner.NOBODY, half + 8192)).isNull();
             await(LogRig.put(log, "second", half));
             log.entries().forEach(entry -> LogRig.requireWhole(log, entry));
+        }
+    }
+
+    @Test
+    void anOwnerHoldsNoMoreThanItsShareOfTheBytesAlsoAfterARestart() {
+        LogOwner half = new LogOwner("a", 50);
+        int most;
+        try (WriteLog log = LogRig.open(disk)) {
+            most = (int) (log.stats().capacityBytes() / 2) / 4096 * 4096 - 4096;
+            assertThat(log.tryBegin(half, most + 8192)).as("alone too much").isNull();
+            LogUpload first = requireNonNull(log.tryBegin(half, most));
+            assertThat(log.tryBegin(half, 8192)).as("together too much").isNull();
+            assertThat(log.isTooMuch(half, 8192)).isTrue();
+            requireNonNull(log.tryBegin(new LogOwner("b", 50), 8192)).close();
+            first.close();
+            try (LogUpload again = requireNonNull(log.tryBegin(half, most))) {
+                await(again.take(ByteBuffer.allocate(most)));
+                await(again.finish());
+                await(log.commit(List.of(new WriteLog.Draft("a", again, new byte[5])),
+                        List.of()));
+            }
+            assertThat(log.tryBegin(half, 8192)).isNull();
+        }
+        try (WriteLog log = LogRig.open(disk)) {
+            LogEntry entry = log.entries().getFirst();
+            log.own(entry, "a");
+            assertThat(log.tryBegin(half, 8192)).as("after a restart").isNull();
+            LogReader reader = requireNonNull(log.tryRead(List.of(entry)));
+            await(log.commit(List.of(), List.of(entry)));
+            assertThat(log.tryBegin(half, 8192)).as("while it is read").isNull();
+            reader.close();
+            requireNonNull(log.tryBegin(half, most)).close();
+        }
+    }
+
+    @Test
+    void anOwnerOfManySmallWritesLeavesTheRestOfTheJournalToOthers() {
+        LogOwner half = new LogOwner("a", 50);
+        try (WriteLog log = LogRig.open(disk)) {
+            List<LogUpload> uploads = new ArrayList<>();
+            for (LogUpload next = log.tryBegin(half, 10); next != null; next = log
+                    .tryBegin(half, 10)) {
+                uploads.add(next);
+            }
+            assertThat(log.isTooMuch(half, 10)).isTrue();
+            try (LogUpload other = requireNonNull(log.tryBegin(new LogOwner("b", 50), 10))) {
+                assertThat(other.lengthBytes()).isEqualTo(10);
+            }
+            LogUpload last = uploads.removeLast();
+            await(last.take(ByteBuffer.allocate(10)));
+            await(last.finish());
+            await(log.commit(List.of(new WriteLog.Draft("a", last, new byte[1])), List.of()));
+            last.close();
+            uploads.add(requireNonNull(log.tryBegin(half, 10), "its record is short"));
+            uploads.forEach(LogUpload::close);
+            await(log.commit(List.of(), log.entries()));
+            assertThat(log.isTooMuch(half, 10)).isFalse();
         }
     }
 
@@ -90,22 +146,24 @@ final class WriteLogTest {
         try (WriteLog log = LogRig.open(disk)) {
             byte[] description = new byte[log.longestDescription()];
             List<LogUpload> uploads = new ArrayList<>();
-            for (LogUpload next = log.tryBegin(10, 0); next != null; next = log.tryBegin(10, 0)) {
+            for (LogUpload next = log.tryBegin(LogOwner.NOBODY, 10); next != null; next = log
+                    .tryBegin(LogOwner.NOBODY, 10)) {
                 uploads.add(next);
             }
             assertThat(log.stats().freeBytes()).as("the journal is full first")
                     .isGreaterThan(4096 * 10);
             uploads.removeLast().close();
-            uploads.add(requireNonNull(log.tryBegin(10, 0)));
+            uploads.add(requireNonNull(log.tryBegin(LogOwner.NOBODY, 10)));
             for (LogUpload upload : uploads) {
                 await(upload.take(ByteBuffer.allocate(10)));
                 await(upload.finish());
-                await(log.commit(List.of(new WriteLog.Draft(upload, description)), List.of()));
+                await(log.commit(List.of(new WriteLog.Draft("", upload, description)), List.of()));
                 upload.close();
             }
-            assertThat(log.tryBegin(10, 0)).as("the journal is full of entries").isNull();
+            assertThat(log.tryBegin(LogOwner.NOBODY, 10)).as("the journal is full of entries")
+                    .isNull();
             await(log.commit(List.of(), List.of(log.entries().getFirst())));
-            requireNonNull(log.tryBegin(10, 0)).close();
+            requireNonNull(log.tryBegin(LogOwner.NOBODY, 10)).close();
         }
     }
 
@@ -113,7 +171,7 @@ final class WriteLogTest {
     void anUploadThatIsGivenUpFreesItsRoom() {
         try (WriteLog log = LogRig.open(disk)) {
             long before = log.stats().freeBytes();
-            LogUpload upload = requireNonNull(log.tryBegin(50_000, 0));
+            LogUpload upload = requireNonNull(log.tryBegin(LogOwner.NOBODY, 50_000));
             await(upload.take(ByteBuffer.allocate(30_000)));
             assertThatThrownBy(() -> await(upload.finish())).hasMessageContaining("30000 of 50000");
             upload.close();
@@ -135,7 +193,7 @@ final class WriteLogTest {
             assertThatThrownBy(() -> await(lost)).isInstanceOf(LogUnusableException.class);
             disk.goodSyncs = Integer.MAX_VALUE;
             assertThat(log.stats().failed()).isTrue();
-            assertThat(log.tryBegin(100, 0)).isNull();
+            assertThat(log.tryBegin(LogOwner.NOBODY, 100)).isNull();
             assertThatThrownBy(() -> await(log.commit(List.of(), List.of(safe))))
                     .isInstanceOf(LogUnusableException.class);
             LogRig.requireWhole(log, safe);
@@ -149,14 +207,14 @@ final class WriteLogTest {
             assertThatThrownBy(() -> LogRig.upload(log, new byte[5000]))
                     .hasMessageContaining("told to fail");
             disk.failingWrites = false;
-            assertThat(log.tryBegin(100, 0)).isNull();
+            assertThat(log.tryBegin(LogOwner.NOBODY, 100)).isNull();
         }
     }
 
     @Test
     void anOwnerThatThrowsOnASafeWritePoisonsTheLog() {
         try (WriteLog log = LogRig.open(disk)) {
-            WriteLog.Draft draft = new WriteLog.Draft(null, new byte[5]);
+            WriteLog.Draft draft = new WriteLog.Draft("", null, new byte[5]);
             CompletionStage<List<LogEntry>> unknown = log.commit(List.of(draft), List.of(), _ -> {
                 throw new AssertionError("told to fail");
             });
@@ -172,7 +230,7 @@ final class WriteLogTest {
     void anUploadFreesItsRoomOnceHoweverOftenItIsClosed() {
         try (WriteLog log = LogRig.open(disk)) {
             long before = log.stats().freeBytes();
-            LogUpload upload = requireNonNull(log.tryBegin(50_000, 0));
+            LogUpload upload = requireNonNull(log.tryBegin(LogOwner.NOBODY, 50_000));
             upload.close();
             upload.close();
             assertThat(log.stats().freeBytes()).isEqualTo(before);
@@ -280,7 +338,7 @@ final class WriteLogTest {
     void oneChangeAddsAndRemovesTogether() {
         try (WriteLog log = LogRig.open(disk)) {
             LogEntry part = await(LogRig.put(log, "part", 100)).getFirst();
-            await(log.commit(List.of(new WriteLog.Draft(null, "complete:0".getBytes(
+            await(log.commit(List.of(new WriteLog.Draft("", null, "complete:0".getBytes(
                     java.nio.charset.StandardCharsets.UTF_8))), List.of(part)));
             assertThat(log.entries()).extracting(LogRig::name).containsExactly("complete:0");
         }

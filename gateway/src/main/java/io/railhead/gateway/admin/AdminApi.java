@@ -24,6 +24,7 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.HexFormat;
 import java.util.Map;
@@ -52,15 +53,20 @@ public final class AdminApi implements AutoCloseable {
     private final Vertx vertx;
     private final @Nullable RequestAuthenticator authenticator;
     private final InstantSource clock;
+    private final Duration patience;
     private final Metrics metrics;
     private final Audit audit;
     private final Map<String, AdminCall> calls;
     private final Set<Thread> running = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
 
-    /** @param authenticator verifies SigV4; null if this gateway verifies no signatures */
+    /**
+     * @param authenticator verifies SigV4; null if this gateway verifies no signatures
+     * @param patience the longest time in which a caller takes nothing of the bytes sent to it
+     */
     AdminApi(Vertx vertx, @Nullable RequestAuthenticator authenticator, InstantSource clock,
-            Metrics metrics, Audit audit, Map<String, AdminCall> calls) {
+            Duration patience, Metrics metrics, Audit audit, Map<String, AdminCall> calls) {
+        this.patience = patience;
         this.vertx = vertx;
         this.authenticator = authenticator;
         this.clock = clock;
@@ -110,7 +116,10 @@ public final class AdminApi implements AutoCloseable {
             this.call = call;
             this.request = request;
             Context context = vertx.getOrCreateContext();
-            this.adminResponse = new AdminResponse(request, context, requestId);
+            this.adminResponse = new AdminResponse(request, context, requestId,
+                    new AdminResponse.Patience(patience, () -> audit.record(
+                            about(AuditEvent.accepted(AuditKind.ADMIN_CALL,
+                                    "the call begins to send bytes")))));
         }
 
         void admit() {

@@ -7,12 +7,16 @@ import io.railhead.gateway.object.read.ReadServices;
 import io.railhead.gateway.request.Routes;
 import io.railhead.gateway.s3.sigv4.RequestAuthenticator;
 import io.vertx.core.Vertx;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The table of admin calls. */
 public final class AdminCalls {
+
+    /** A network's retries take less. A caller that stopped must not hold its place for ever. */
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
 
     private AdminCalls() {}
 
@@ -39,7 +43,8 @@ public final class AdminCalls {
         CacheCalls cache = new CacheCalls(reads.cache(), routes::backendNames);
         LogLevels levels = new LogLevels(vertx, clock);
         WarmCall warm = new WarmCall(new CacheWarming.Services(reads, routes, access));
-        return new AdminApi(vertx, authenticator, clock, metrics, operators.audit(), Map.ofEntries(
+        return new AdminApi(vertx, authenticator, clock, PATIENCE, metrics, operators.audit(),
+                Map.ofEntries(
                 Map.entry("warm", warm::run),
                 Map.entry("evict", cache::evict),
                 Map.entry("erase", cache::erase),

@@ -1,18 +1,25 @@
 package io.railhead.gateway.admin;
 
 import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelOption;
 import io.railhead.gateway.s3.ErrorXml;
 import io.railhead.gateway.s3.Guard;
+import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import io.vertx.core.Context;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.http.impl.HttpServerConnection;
 import io.vertx.core.internal.buffer.BufferInternal;
 import io.vertx.core.json.JsonObject;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,14 +31,27 @@ import org.slf4j.LoggerFactory;
 final class AdminResponse {
     private static final Logger LOG = LoggerFactory.getLogger(AdminResponse.class);
     private static final long MAX_DRAINED_BYTES = 16 << 20;
+    /** Small, so that a slow caller makes progress often. */
+    private static final int PIECE_BYTES = 64 << 10;
 
     private final HttpServerRequest request;
     private final HttpServerResponse response;
     private final Context context;
     private final String requestId;
+    private final Patience patience;
     private boolean begun;
 
-    AdminResponse(HttpServerRequest request, Context context, String requestId) {
+    /**
+     * The bounds of an answer of bytes.
+     *
+     * @param most the longest time in which the caller takes nothing of what is sent
+     * @param onBegin called before the first byte is sent
+     */
+    record Patience(Duration most, Runnable onBegin) {}
+
+    AdminResponse(HttpServerRequest request, Context context, String requestId,
+            Patience patience) {
+        this.patience = patience;
         this.request = request;
         this.response = request.response();
         this.context = context;
@@ -89,6 +109,7 @@ final class AdminResponse {
 
     /** Begins an answer of so many bytes, which {@link #bytes} sends; no line may follow. */
     void beginBytes(long lengthBytes) {
+        patience.onBegin.run();
         execute(() -> {
             if (isOpen()) {
                 begun = true;
@@ -98,8 +119,19 @@ final class AdminResponse {
         });
     }
 
-    /** Sends bytes, and waits until they are sent. Throws if the caller has left. */
+    /**
+     * Sends bytes, and waits until they are sent. Throws if the caller has left. One who takes
+     * nothing for too long is cut off, and that throws {@code S3Refusal}.
+     */
     void bytes(ByteBuffer bytes) throws InterruptedException {
+        while (bytes.hasRemaining()) {
+            int count = Math.min(bytes.remaining(), PIECE_BYTES);
+            piece(bytes.slice(bytes.position(), count));
+            bytes.position(bytes.position() + count);
+        }
+    }
+
+    private void piece(ByteBuffer bytes) throws InterruptedException {
         CompletableFuture<@Nullable Void> sent = new CompletableFuture<>();
         execute(() -> {
             if (isOpen()) {
@@ -110,10 +142,22 @@ final class AdminResponse {
             }
         });
         try {
-            sent.get();
+            sent.get(patience.most.toNanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException | CancellationException e) {
             throw new InterruptedException("the caller has left");
+        } catch (TimeoutException e) {
+            execute(this::reset);
+            throw new S3Refusal(S3Error.REQUEST_TIMEOUT, "The caller took nothing for "
+                    + patience.most.toSeconds() + " s.");
         }
+    }
+
+    /** Ends the connection without waiting for what is still to be sent. */
+    private void reset() {
+        Channel channel = ((HttpServerConnection) request.connection()).channelHandlerContext()
+                .channel();
+        channel.config().setOption(ChannelOption.SO_LINGER, 0);
+        channel.unsafe().close(channel.voidPromise());
     }
 
     /** Ends an answer, all of whose bytes were sent. */

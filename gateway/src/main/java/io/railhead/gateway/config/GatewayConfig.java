@@ -122,8 +122,11 @@ public record GatewayConfig(Gateway gateway, Cache cache, Map<String, Store> bac
      *
      * @param path a file of its own
      * @param patience how long a request waits for pending writes
+     * @param rate the most bytes a second that are written to one store; 0 for no limit
+     * @param tenantQuota the most of the log that a tenant may hold, or a principal without one
      */
-    public record WriteBack(String path, ByteCount size, Duration patience) {}
+    public record WriteBack(String path, ByteCount size, Duration patience, ByteCount rate,
+            Percent tenantQuota) {}
 
     /** Notifications of stores. */
     public record Events(Path tokenFile) {}

@@ -4,10 +4,15 @@ import io.railhead.cache.writeback.WriteLog;
 import io.railhead.os.BlockFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Reads {@code write_back}, and requires what rules with {@code acknowledge: disk} need. */
 final class WriteBackLoader {
+    private static final List<String> KEYS = List.of("size", "wait", "rate", "tenant_quota");
+    /** The least rate at which a checkpoint ends; a rate is easily written in the wrong unit. */
+    private static final long LEAST_RATE = 1 << 20;
+
     private WriteBackLoader() {}
 
     /** Returns null if no file is named. */
@@ -16,11 +21,13 @@ final class WriteBackLoader {
         Section section = root.section("write_back");
         String path = section.text("path");
         GatewayConfig.WriteBack settings = new GatewayConfig.WriteBack(path == null ? "" : path,
-                section.bytes("size", "0"), section.timeout("wait", "30s"));
+                section.bytes("size", "0"), section.timeout("wait", "30s"),
+                section.bytes("rate", "0"),
+                section.value("tenant_quota", "100%", Quantity::percent));
         section.close();
         requireForRules(root, path, gateway, rules);
         if (path == null) {
-            if (section.has("size") || section.has("wait")) {
+            if (KEYS.stream().anyMatch(section::has)) {
                 throw section.missing("path", "is missing; it names the file of the log");
             }
             return null;
@@ -30,6 +37,13 @@ final class WriteBackLoader {
         if (bytes < WriteLog.leastBytes() || bytes % BlockFile.BLOCK_BYTES != 0) {
             throw section.problem("size", "must be at least 64MiB, and a multiple of "
                     + BlockFile.BLOCK_BYTES + " bytes: " + settings.size());
+        }
+        if (settings.rate().bytes() != 0 && settings.rate().bytes() < LEAST_RATE) {
+            throw section.problem("rate", "must be 0 for no limit, or at least 1MiB: "
+                    + settings.rate());
+        }
+        if (settings.tenantQuota().value() == 0) {
+            throw section.problem("tenant_quota", "must be at least 1%");
         }
         if (root.has("cluster")) {
             throw root.problem("write_back", "cannot be used with cluster yet: other gateways"

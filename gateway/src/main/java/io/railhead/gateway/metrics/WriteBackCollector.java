@@ -51,6 +51,14 @@ public final class WriteBackCollector extends Collector {
                         "Such objects, and open uploads at the gateway's disk, that an"
                                 + " administrator has discarded.",
                         now.discarded()),
+                counter("railhead_write_back_over_quota",
+                        "Objects that went to the store, and parts answered `SlowDown`, since"
+                                + " their tenant held `write_back.tenant_quota` of the log.",
+                        now.overShare()),
+                new CounterMetricFamily("railhead_write_back_yielded_seconds",
+                        "Time in which writes of such objects waited for reads that waited at the"
+                                + " same store.",
+                        now.yieldedSeconds()),
                 gauge("railhead_write_back_uploads",
                         "Multipart uploads that are open at the gateway's disk.",
                         now.uploads().open()),

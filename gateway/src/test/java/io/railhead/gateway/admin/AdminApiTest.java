@@ -31,7 +31,7 @@ final class AdminApiTest {
     void anErrorInACallIsAnswered() throws Exception {
         AdminApi api = new AdminApi(vertx, (_, _, _) -> {
             throw new NoSuchFieldError("planted");
-        }, InstantSource.system(), metrics, Audit.OFF, Map.of("warm", _ -> {
+        }, InstantSource.system(), Duration.ofMinutes(1), metrics, Audit.OFF, Map.of("warm", _ -> {
             throw new AssertionError("nobody may come so far");
         }));
         HttpServer server = new AdminListener(vertx, metrics, api.paths())

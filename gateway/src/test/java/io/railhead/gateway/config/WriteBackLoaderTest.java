@@ -41,7 +41,8 @@ class WriteBackLoaderTest {
         GatewayConfig config = load(GATEWAY, STORE, log(), RULE);
         assertThat(config.writeBack()).isEqualTo(
                 new GatewayConfig.WriteBack(folder.resolve("log").toString(),
-                        ByteCount.parse("1GiB"), Duration.ofSeconds(30)));
+                        ByteCount.parse("1GiB"), Duration.ofSeconds(30),
+                        ByteCount.parse("0"), new Percent(100)));
         assertThat(config.rules().match("", "b", "k").acknowledgesAtDisk()).isTrue();
         assertThat(config.rules().match("", "b", "k").withoutCache().acknowledgesAtDisk())
                 .isTrue();
@@ -96,6 +97,12 @@ class WriteBackLoaderTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
             "{size: 1GiB} | write_back.path: is missing",
+            "{tenant_quota: 5%} | write_back.path: is missing",
+            "{path: /tmp/none-such, size: 1GiB, tenant_quota: 0%} | write_back.tenant_quota: must"
+                    + " be at least 1%",
+            "{rate: 1GiB} | write_back.path: is missing",
+            "{path: /tmp/none-such, size: 1GiB, rate: 1000} | write_back.rate: must be 0 for no"
+                    + " limit, or at least 1MiB: 1000",
             "{path: log, size: 1GiB} | write_back.path: must be absolute: log",
             "{path: /no/log, size: 1GiB} | write_back.path: no such folder: /no",
             "{path: /usr, size: 1GiB} | write_back.path: is a folder",

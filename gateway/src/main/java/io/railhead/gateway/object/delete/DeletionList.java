@@ -7,7 +7,9 @@ import io.railhead.gateway.s3.S3Refusal;
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import javax.xml.stream.XMLInputFactory;
 import javax.xml.stream.XMLStreamConstants;
 import javax.xml.stream.XMLStreamException;
@@ -166,6 +168,39 @@ public record DeletionList(List<Field> settings, List<Entry> entries) {
     static String refusing(List<Entry> denied) {
         return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<DeleteResult xmlns=\"" + NAMESPACE
                 + "\">" + errors(denied) + "</DeleteResult>";
+    }
+
+    /** Returns the keys that a store's response refuses; null if that is no deletion result. */
+    public static @Nullable Set<String> tryRefused(byte[] answer) {
+        try {
+            XMLStreamReader reader = XML.createXMLStreamReader(new ByteArrayInputStream(answer));
+            if (reader.nextTag() != XMLStreamConstants.START_ELEMENT
+                    || !reader.getLocalName().equals("DeleteResult")) {
+                return null;
+            }
+            return refused(reader);
+        } catch (XMLStreamException | RuntimeException | Error e) {
+            // The JDK's parser throws both on documents that are not well-formed.
+            return null;
+        }
+    }
+
+    private static Set<String> refused(XMLStreamReader reader) throws XMLStreamException {
+        Set<String> keys = new HashSet<>();
+        boolean inError = false;
+        while (reader.hasNext()) {
+            int event = reader.next();
+            if (event == XMLStreamConstants.END_ELEMENT
+                    && reader.getLocalName().equals("Error")) {
+                inError = false;
+            } else if (event == XMLStreamConstants.START_ELEMENT) {
+                inError |= reader.getLocalName().equals("Error");
+                if (inError && reader.getLocalName().equals("Key")) {
+                    keys.add(reader.getElementText());
+                }
+            }
+        }
+        return keys;
     }
 
     /** Adds the refused keys to a store's response; null if that is no deletion result. */

@@ -34,6 +34,7 @@ final class BucketQueue {
     private final LongSupplier nanoClock;
     private final Deque<Entry> entries = new ArrayDeque<>(); // guarded by this; in their order
     private final Map<Entry, Long> doubts = new HashMap<>(); // guarded by this; to nanoseconds
+    private final UnclearKeys unclear = new UnclearKeys(); // guarded by this; passed at once
     private final Set<PendingWrite> leaving = new HashSet<>(); // guarded by this; none is tried
     private int turns; // guarded by this; requests that are at the store
     private boolean busy; // guarded by this
@@ -140,6 +141,17 @@ final class BucketQueue {
     }
 
     /**
+     * Notes a request that went to the store at once, and got no clear answer. The store may still
+     * perform it, so a pending write of the key waits for a time. Other requests do not, as at any
+     * store: their clients know of no success.
+     *
+     * @param key decoded; "" for any
+     */
+    synchronized void unclear(String key) {
+        unclear.add(key, nanoClock.getAsLong());
+    }
+
+    /**
      * Ends all changes of the bucket until a restart: the log may have a write that its client
      * believes to have failed, and a restart would write it over what came later.
      */
@@ -235,6 +247,13 @@ final class BucketQueue {
         }
         if (isInDoubt(first.key(), first)) {
             rest(doubtEnd());
+            return null;
+        }
+        long unclearNanos = first instanceof PendingWrite
+                ? unclear.leftNanos(first.key(), nanoClock.getAsLong())
+                : 0;
+        if (unclearNanos > 0) {
+            rest(Duration.ofNanos(unclearNanos));
             return null;
         }
         if (first instanceof Turn) {

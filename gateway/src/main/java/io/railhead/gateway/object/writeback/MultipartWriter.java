@@ -46,6 +46,7 @@ final class MultipartWriter {
     private final WriteLog log;
     private final Backend store;
     private final Caller caller;
+    private final WriteThrottle throttle;
     private final PendingWrite pending;
     private final StoreUpload upload;
     private final Queue<LogPart> left = new ArrayDeque<>(); // guarded by this
@@ -90,7 +91,9 @@ final class MultipartWriter {
         }
     }
 
-    MultipartWriter(WriteLog log, Backend store, Caller caller, PendingWrite pending) {
+    MultipartWriter(WriteLog log, Backend store, Caller caller, WriteThrottle throttle,
+            PendingWrite pending) {
+        this.throttle = throttle;
         this.log = log;
         this.store = store;
         this.caller = caller;
@@ -131,7 +134,9 @@ final class MultipartWriter {
     /** Has a restart know the upload before it has a part. */
     private CompletionStage<String> recorded(String id) {
         LogRecord.StoreUpload record = new LogRecord.StoreUpload(pending.write().upload(), id);
-        return log.commit(List.of(new WriteLog.Draft(null, record.encoded())), upload.entries())
+        // Owned by nobody, since a bucket has one at a time.
+        return log.commit(List.of(new WriteLog.Draft("", null, record.encoded())),
+                upload.entries())
                 .handle((added, failure) -> {
                     LogEntry entry = added == null ? null : added.getFirst();
                     if (entry == null) {
@@ -200,7 +205,9 @@ final class MultipartWriter {
     }
 
     private CompletionStage<Answer> sendAgain(String id, LogPart part, int tries) {
-        return send(id, part).exceptionallyCompose(failure -> tries > 1 && isPassing(failure)
+        return throttle.admit(part.sizeBytes())
+                .thenCompose(_ -> send(id, part))
+                .exceptionallyCompose(failure -> tries > 1 && isPassing(failure)
                 ? CompletableFuture.runAsync(() -> {}, CompletableFuture.delayedExecutor(
                         PART_PAUSE_MILLIS, TimeUnit.MILLISECONDS))
                         .thenCompose(_ -> sendAgain(id, part, tries - 1))

@@ -98,7 +98,9 @@ final class OpenUpload {
         return besideOthers(() -> {
             try (ownedFinished) {
                 requireOpen();
-                return log.commit(List.of(new WriteLog.Draft(ownedFinished, part.encoded())),
+                return log.commit(
+                        List.of(new WriteLog.Draft(ownedFinished.owner(), ownedFinished,
+                                part.encoded())),
                         List.of(), added -> keep(new LogPart(part, added.getFirst())));
             }
         });

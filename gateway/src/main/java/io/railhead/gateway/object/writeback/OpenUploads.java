@@ -82,13 +82,17 @@ public final class OpenUploads {
                 .count() < MOST_OF_ONE;
     }
 
-    /** Begins an upload; the stage completes once a restart would know it. */
-    CompletionStage<OpenUpload> begin(LogRecord.Head head) {
+    /**
+     * Begins an upload; the stage completes once a restart would know it.
+     *
+     * @param owner the name of whose part of the log it takes
+     */
+    CompletionStage<OpenUpload> begin(LogRecord.Head head, String owner) {
         byte[] random = new byte[ID_BYTES];
         RANDOM.nextBytes(random);
         String id = PREFIX + Base64.getUrlEncoder().withoutPadding().encodeToString(random);
         LogRecord.Upload upload = new LogRecord.Upload(head, id, clock.millis());
-        return log.commit(List.of(new WriteLog.Draft(null, upload.encoded())), List.of())
+        return log.commit(List.of(new WriteLog.Draft(owner, null, upload.encoded())), List.of())
                 .thenApply(added -> {
                     OpenUpload begun = new OpenUpload(log, upload, added.getFirst(), List.of());
                     open.put(id, begun);

@@ -1,8 +1,8 @@
 package io.railhead.gateway.object.writeback;
 
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Deque;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
 
@@ -11,21 +11,21 @@ import org.jspecify.annotations.Nullable;
  * those before it. Any thread.
  */
 final class PendingKeys {
-    private final ConcurrentMap<PendingName.Identity, List<PendingWrite>> writes = new ConcurrentHashMap<>();
+    // Changed under the map's lock of its key, read without.
+    private final ConcurrentMap<PendingName.Identity, Deque<PendingWrite>> writes = new ConcurrentHashMap<>();
 
     void add(PendingWrite write) {
-        writes.merge(write.name().identity(), List.of(write), PendingKeys::joined);
-    }
-
-    private static List<PendingWrite> joined(List<PendingWrite> before, List<PendingWrite> more) {
-        List<PendingWrite> all = new ArrayList<>(before);
-        all.addAll(more);
-        return List.copyOf(all);
+        writes.compute(write.name().identity(), (_, before) -> {
+            Deque<PendingWrite> all = before == null ? new ConcurrentLinkedDeque<>() : before;
+            all.addLast(write);
+            return all;
+        });
     }
 
     void remove(PendingWrite write) {
-        writes.computeIfPresent(write.name().identity(), (_, before) -> {
-            List<PendingWrite> left = before.stream().filter(other -> other != write).toList();
+        writes.computeIfPresent(write.name().identity(), (_, left) -> {
+            // The oldest goes first but for a discard, so this seldom looks further than there.
+            boolean _ = left.remove(write);
             return left.isEmpty() ? null : left;
         });
     }
@@ -33,7 +33,7 @@ final class PendingKeys {
     /** Returns the newest pending write of a key; null for none. */
     @Nullable
     PendingWrite newest(PendingName name) {
-        List<PendingWrite> found = writes.isEmpty() ? null : writes.get(name.identity());
-        return found == null ? null : found.getLast();
+        Deque<PendingWrite> found = writes.isEmpty() ? null : writes.get(name.identity());
+        return found == null ? null : found.peekLast();
     }
 }

@@ -44,7 +44,7 @@ record QueueSteps(Supplier<@Nullable StoreWriter> writer, WriteLog log, WriteBac
     @Override
     public void later(Runnable step, Duration pause) {
         try {
-            var _ = timer.schedule(step, pause.toMillis(), TimeUnit.MILLISECONDS);
+            var _ = timer.schedule(step, pause.toNanos(), TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException e) {
             // Closed: the next start goes on.
             return;

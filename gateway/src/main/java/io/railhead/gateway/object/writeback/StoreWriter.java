@@ -29,9 +29,10 @@ import org.slf4j.LoggerFactory;
  *
  * @param stores finds a store by its name; null for one that is not configured
  * @param callers finds the identity that a principal has at the store now; null for none
+ * @param throttles finds what spaces the requests to a store, by its name
  */
 record StoreWriter(WriteLog log, Function<String, @Nullable Backend> stores,
-        Function<String, @Nullable Caller> callers) {
+        Function<String, @Nullable Caller> callers, Function<String, WriteThrottle> throttles) {
     private static final Logger LOG = LoggerFactory.getLogger(StoreWriter.class);
 
     /** The end of one try. */
@@ -59,9 +60,11 @@ record StoreWriter(WriteLog log, Function<String, @Nullable Backend> stores,
         if (caller == null) {
             return refusal("its writer has no credential for the store any more");
         }
+        WriteThrottle throttle = throttles.apply(store.name());
         return pending.write().isMultipart()
-                ? new MultipartWriter(log, store, caller, pending).write()
-                : put(store, caller, pending);
+                ? new MultipartWriter(log, store, caller, throttle, pending).write()
+                : throttle.admit(pending.sizeBytes())
+                        .thenCompose(_ -> put(store, caller, pending));
     }
 
     private static CompletionStage<Outcome> refusal(String reason) {

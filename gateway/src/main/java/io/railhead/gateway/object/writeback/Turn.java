@@ -54,11 +54,10 @@ final class Turn implements BucketQueue.Entry {
         return sent().handle((stored, failure) -> {
             if (stored != null) {
                 answer.complete(stored);
-                return ObjectWrite.outcomeOf(stored) == WriteOutcome.UNKNOWN;
+            } else {
+                answer.completeExceptionally(causeOf(failure));
             }
-            Throwable cause = causeOf(failure);
-            answer.completeExceptionally(cause);
-            return mayHaveReached(cause);
+            return isUnclear(stored, failure);
         });
     }
 
@@ -74,6 +73,13 @@ final class Turn implements BucketQueue.Entry {
         return failure instanceof CompletionException && failure.getCause() != null
                 ? failure.getCause()
                 : failure == null ? new IllegalStateException("no answer") : failure;
+    }
+
+    /** Returns whether the store may still perform a request that ended so. */
+    static boolean isUnclear(@Nullable BackendResponse stored, @Nullable Throwable failure) {
+        return stored != null
+                ? ObjectWrite.outcomeOf(stored) == WriteOutcome.UNKNOWN
+                : mayHaveReached(causeOf(failure));
     }
 
     /** Returns whether a request that failed may have reached the store. */

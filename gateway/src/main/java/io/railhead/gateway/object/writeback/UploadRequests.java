@@ -8,6 +8,7 @@ import io.railhead.backend.BodyDrain;
 import io.railhead.backend.FixedBody;
 import io.railhead.backend.Headers;
 import io.railhead.backend.Payload;
+import io.railhead.cache.writeback.LogOwner;
 import io.railhead.cache.writeback.LogUpload;
 import io.railhead.gateway.s3.Query;
 import io.railhead.gateway.s3.S3Error;
@@ -61,7 +62,7 @@ record UploadRequests(WriteBack writeBack, Backend store, WriteBackBackend.Write
      */
     CompletionStage<BackendResponse> begin(PendingName named, Map<String, String> kept,
             Supplier<CompletionStage<BackendResponse>> otherwise) {
-        if (!writeBack.room().isThereForUploads()
+        if (!writeBack.room().isThereForUploads(owner())
                 || !writeBack.uploads().mayBegin(writer.principal())
                 || !writeBack.tryArrive(store)) {
             return otherwise.get();
@@ -69,12 +70,16 @@ record UploadRequests(WriteBack writeBack, Backend store, WriteBackBackend.Write
         LogRecord.Head head = new LogRecord.Head(writer.principal(), writer.namespace(), named,
                 kept);
         return writeBack.uploads()
-                .begin(head)
+                .begin(head, owner().name())
                 .handle((begun, failure) -> begun == null
                         ? otherwise.get()
                         : CompletableFuture.completedStage(UploadXml.begun(begun)))
                 .thenCompose(answer -> answer)
                 .whenComplete((_, _) -> writeBack.arrived(store));
+    }
+
+    private LogOwner owner() {
+        return writeBack.ownerOf(writer.principal());
     }
 
     private static int number(Query query) {
@@ -126,7 +131,7 @@ record UploadRequests(WriteBack writeBack, Backend store, WriteBackBackend.Write
         }
         upload.arrives(writeBack.nowMillis());
         return writeBack.room()
-                .of(length)
+                .of(owner(), length)
                 .thenCompose(room -> DiskBody.take(payload, room,
                         received -> commit(upload, number, sums, received)))
                 .whenComplete((_, _) -> upload.arrived(writeBack.nowMillis()));

@@ -5,6 +5,7 @@ import io.railhead.backend.BackendResponse;
 import io.railhead.backend.Caller;
 import io.railhead.cache.Writes;
 import io.railhead.cache.writeback.LogEntry;
+import io.railhead.cache.writeback.LogOwner;
 import io.railhead.cache.writeback.LogUpload;
 import io.railhead.cache.writeback.WriteLog;
 import io.railhead.gateway.config.Rule;
@@ -42,15 +43,19 @@ import org.jspecify.annotations.Nullable;
  * <p> A long class: the one interface of requests to log and queues, a few lines for each call.
  */
 public final class WriteBack implements AutoCloseable, WriteBackStores {
+    /** The name that the credentials file gives the tenant of those who have none. */
+    private static final String NO_TENANT = "default";
+
     private final WriteLog log;
     private final Writes writes;
     private final InstantSource clock;
-    private final Duration patience;
+    private final Bounds bounds;
     private final StoreProbe probe;
     private final LongSupplier nanoClock;
     private final Function<String, @Nullable Principal> principals;
     private final WriteBackCounts counts = new WriteBackCounts();
     private final ConcurrentMap<PendingName.Bucket, BucketQueue> queues = new ConcurrentHashMap<>();
+    private final ConcurrentMap<String, WriteThrottle> throttles = new ConcurrentHashMap<>();
     private final PendingKeys keys = new PendingKeys();
     private final DiscardedWrites discards = new DiscardedWrites();
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
@@ -67,34 +72,49 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
      *
      * @param oldestSeconds the age of the oldest pending write; 0 for none
      * @param stuck those that the store has refused
+     * @param yieldedSeconds the time in which writes to stores waited for reads
+     * @param overShare writes that the log did not take, since their tenant held its share of it
      */
     public record Stats(int pending, long pendingBytes, double oldestSeconds, int stuck,
             long atDisk, long atStore, long writtenBytes, long failedTries, long waitedTooLong,
-            long discarded, WriteLog.Stats log, OpenUploads.Stats uploads) {}
+            long discarded, double yieldedSeconds, long overShare, WriteLog.Stats log,
+            OpenUploads.Stats uploads) {}
+
+    /**
+     * The configured bounds.
+     *
+     * @param patience how long a request waits for writes that are pending
+     * @param bytesPerSecond the most to one store, on average; 0 for no limit
+     * @param tenantPercent the most of the log that a tenant may hold, or a principal without one
+     */
+    public record Bounds(Duration patience, long bytesPerSecond, int tenantPercent) {}
 
     /**
      * Takes up the writes that the log holds; none is sent before {@link #start}.
      *
-     * @param patience how long a request waits for writes that are pending
      * @param principals finds a principal of the file of credentials by its name
      */
-    public WriteBack(WriteLog ownedLog, Writes writes, Duration patience, InstantSource clock,
+    public WriteBack(WriteLog ownedLog, Writes writes, Bounds bounds, InstantSource clock,
             LongSupplier nanoClock, Function<String, @Nullable Principal> principals) {
         this.log = ownedLog;
         this.writes = writes;
         this.clock = clock;
-        this.patience = patience;
+        this.bounds = bounds;
         this.principals = principals;
         this.probe = new StoreProbe(nanoClock);
         this.nanoClock = nanoClock;
         this.uploads = new OpenUploads(log, clock);
-        this.room = new LogRoom(log, patience, nanoClock, uploads::refusedPart);
+        this.room = new LogRoom(log, bounds.patience(), nanoClock, this::refusedPart);
         this.steps = new QueueSteps(() -> writer, log, counts, this::forgotten, timer);
         LogContents found = LogContents.of(log);
         this.recovered = found.writes(writes);
         recovered.forEach(keys::add);
         recovered.forEach(this::completed);
-        found.uploads().forEach(uploads::recover);
+        recovered.forEach(write -> own(write.write().head(), write.entries()));
+        for (OpenUpload upload : found.uploads()) {
+            own(upload.head(), upload.entriesBut(List.of()));
+            uploads.recover(upload);
+        }
         found.removeTheRest();
     }
 
@@ -120,9 +140,16 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
      * @param stores finds a store by its name, without this class around it
      */
     public void start(Function<String, @Nullable Backend> stores) {
-        writer = new StoreWriter(log, stores, this::callerOf);
+        writer = new StoreWriter(log, stores, this::callerOf, store -> throttle(store, stores));
         recovered.forEach(this::enqueue);
         var _ = timer.scheduleWithFixedDelay(uploads::endAbandoned, 1, 1, TimeUnit.MINUTES);
+    }
+
+    private WriteThrottle throttle(String name, Function<String, @Nullable Backend> stores) {
+        return throttles.computeIfAbsent(name, _ -> new WriteThrottle(bounds.bytesPerSecond, () -> {
+            Backend store = stores.apply(name);
+            return store == null ? 0 : store.stats().fetchesWaiting();
+        }, nanoClock, steps::later, counts.yieldedNanos()));
     }
 
     /** Returns the names of the stores that writes in the log, or on their way there, are for. */
@@ -201,7 +228,8 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
                 (int) queues.values().stream().filter(BucketQueue::isStuck).count(),
                 counts.atDisk().sum(), counts.atStore().sum(), counts.writtenBytes().sum(),
                 counts.failedTries().sum(), counts.waitedTooLong().sum(),
-                counts.discarded().sum(), log.stats(), uploads.stats());
+                counts.discarded().sum(), counts.yieldedNanos().sum() / 1e9,
+                counts.overShare().sum(), log.stats(), uploads.stats());
     }
 
     @Override
@@ -235,7 +263,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
 
     /** Returns how long a request waits for writes that are pending. */
     Duration patience() {
-        return patience;
+        return bounds.patience;
     }
 
     LogRoom room() {
@@ -261,10 +289,37 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
                 : probe.isSimple(store, bucket, principal, caller);
     }
 
-    /** Returns null if the log has no room. */
+    /** Returns null if the log has no room, or the writer's tenant holds its share of it. */
     @Nullable
-    LogUpload tryBegin(long lengthBytes) {
-        return log.tryBegin(lengthBytes, 0);
+    LogUpload tryBegin(String principal, long lengthBytes) {
+        LogOwner owner = ownerOf(principal);
+        LogUpload begun = log.tryBegin(owner, lengthBytes);
+        if (begun == null && log.isTooMuch(owner, lengthBytes)) {
+            counts.overShare().increment();
+        }
+        return begun;
+    }
+
+    /** Returns whose part of the log a principal's writes take. */
+    LogOwner ownerOf(String principal) {
+        Principal known = principals.apply(principal);
+        return new LogOwner(
+                known == null || known.tenant().equals(NO_TENANT)
+                        ? "principal " + principal
+                        : "tenant " + known.tenant(),
+                bounds.tenantPercent);
+    }
+
+    private void own(LogRecord.Head head, List<LogEntry> entries) {
+        String owner = ownerOf(head.principal()).name();
+        entries.forEach(entry -> log.own(entry, owner));
+    }
+
+    private void refusedPart(boolean isOverShare) {
+        uploads.refusedPart();
+        if (isOverShare) {
+            counts.overShare().increment();
+        }
     }
 
     /** Sends a request that may change whether a bucket's writes may be acknowledged early. */
@@ -297,7 +352,8 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
     private CompletionStage<?> acknowledge(LogRecord.Write write, @Nullable LogUpload finished,
             List<LogPart> parts, List<LogEntry> replaced) {
         boolean hadFailed = log.stats().failed();
-        return log.commit(List.of(new WriteLog.Draft(finished, write.encoded())), replaced,
+        return log.commit(List.of(new WriteLog.Draft(
+                ownerOf(write.head().principal()).name(), finished, write.encoded())), replaced,
                 added -> {
                     PendingWrite pending = new PendingWrite(write, added.getFirst(), parts,
                             new StoreUpload(), writes);
@@ -382,12 +438,16 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
             boolean deletes, Supplier<CompletionStage<BackendResponse>> request) {
         BucketQueue queue = queues.get(bucket);
         if (queue == null || queue.mayPass(key, deletes)) {
-            return request.get();
+            return request.get().whenComplete((answer, failure) -> {
+                if (Turn.isUnclear(answer, failure)) {
+                    queue(bucket).unclear(key);
+                }
+            });
         }
         Turn turn = new Turn(key, source, request);
         queue.add(turn);
         // A thread of the JDK: it outlives this object, and a waiting request must end.
-        CompletableFuture.delayedExecutor(patience.toMillis(), TimeUnit.MILLISECONDS)
+        CompletableFuture.delayedExecutor(bounds.patience.toMillis(), TimeUnit.MILLISECONDS)
                 .execute(() -> {
                     if (queue.leave(turn)) {
                         turn.refuse(waitedTooLong());
@@ -426,7 +486,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
     /** Completes when the store has the write, and what was acknowledged before it. */
     CompletionStage<@Nullable Void> settled(PendingWrite last) {
         CompletableFuture<@Nullable Void> waiting = last.written().toCompletableFuture().copy();
-        return waiting.orTimeout(patience.toMillis(), TimeUnit.MILLISECONDS)
+        return waiting.orTimeout(bounds.patience.toMillis(), TimeUnit.MILLISECONDS)
                 .exceptionallyCompose(failure -> CompletableFuture.failedStage(
                         Turn.causeOf(failure) instanceof S3Refusal discarded
                                 ? discarded

@@ -17,6 +17,7 @@ import io.railhead.gateway.request.KeyReadings;
 import io.railhead.gateway.s3.Query;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -139,8 +140,26 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
             case "DELETE" -> told(writeBack.changing(bucket, () -> isPlain
                     ? writeBack.inTurn(bucket, "", false, forward)
                     : forward.get()));
-            default -> told(writeBack.inTurn(bucket, "", false, forward));
+            default -> told(writeBack.inTurn(bucket, "", false, deletesKeys(request)
+                    ? () -> forward.get().thenCompose(answer -> deleted(request, bucket, answer))
+                    : forward));
         };
+    }
+
+    private static boolean deletesKeys(BackendRequest request) {
+        return request.method().equals("POST")
+                && Query.require(request.target().rawQuery()).has("delete")
+                && request.payload() instanceof Payload.Bytes;
+    }
+
+    /** Notes the keys that a DeleteObjects has deleted, if any of the bucket was discarded. */
+    private CompletionStage<BackendResponse> deleted(BackendRequest request,
+            PendingName.Bucket bucket, BackendResponse answer) {
+        DiscardedWrites discards = writeBack.discards();
+        return answer.isSuccess() && request.payload() instanceof Payload.Bytes(ByteBuffer list)
+                && discards.find(discarded -> discarded.name().bucket().equals(bucket)) != null
+                        ? new DeletedKeys(discards, bucket, list).noted(answer)
+                        : CompletableFuture.completedStage(answer);
     }
 
     /** Settings of a bucket are read at once: somebody may look for a stuck write's cause. */
@@ -235,7 +254,8 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
         if (!writeBack.tryArrive(store)) {
             return after(named, request, forward);
         }
-        LogUpload upload = writeBack.tryBegin(DiskBody.lengthBytes(request.payload()));
+        LogUpload upload = writeBack.tryBegin(writer.principal,
+                DiskBody.lengthBytes(request.payload()));
         if (upload == null) {
             writeBack.arrived(store);
             return after(named, request, forward);

@@ -87,6 +87,21 @@ class BucketQueueTest {
     }
 
     @Test
+    void aPendingWriteWaitsOutARequestThatPassedWithoutAClearAnswer() throws Exception {
+        queue.unclear("a");
+        assertThat(queue.mayPass("a", false)).as("other requests pass").isTrue();
+        put("b");
+        answer(WRITTEN);
+        put("a");
+        assertThat(sent).containsExactly("b");
+        fire();
+        assertThat(sent).as("the time is not over").containsExactly("b");
+        nowNanos += BucketQueue.DOUBT.toNanos();
+        fire();
+        assertThat(sent).containsExactly("b", "a");
+    }
+
+    @Test
     void aWriteBehindARequestWaitsForItsAnswer() throws Exception {
         put("a");
         CompletableFuture<BackendResponse> deleted = new CompletableFuture<>();

@@ -9,6 +9,7 @@ import io.railhead.cache.CacheConfig;
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.memory.MemoryConfig;
 import io.railhead.cache.memory.PageMemory;
+import io.railhead.cache.writeback.LogOwner;
 import io.railhead.cache.writeback.LogUpload;
 import io.railhead.cache.writeback.WriteLog;
 import io.railhead.os.RequiresDirectFiles;
@@ -44,8 +45,9 @@ final class DiskPutTest {
     @BeforeEach
     void open() throws Exception {
         log = WriteLog.open(folder.resolve("log").toString(), WriteLog.leastBytes());
-        writeBack = new WriteBack(log, cache.writes(), Duration.ofSeconds(1),
-                InstantSource.system(), System::nanoTime, _ -> null);
+        writeBack = new WriteBack(log, cache.writes(),
+                new WriteBack.Bounds(Duration.ofSeconds(1), 0, 100), InstantSource.system(),
+                System::nanoTime, _ -> null);
         writeBack.start(_ -> null);
     }
 
@@ -60,7 +62,7 @@ final class DiskPutTest {
     void aBodyThatEndsBeforeTheDiskHasItsLastPieceIsAcknowledged() throws Exception {
         byte[] bytes = new byte[LENGTH];
         new Random(1).nextBytes(bytes);
-        LogUpload upload = requireNonNull(log.tryBegin(LENGTH, 0));
+        LogUpload upload = requireNonNull(log.tryBegin(LogOwner.NOBODY, LENGTH));
         LogRecord.Head head = new LogRecord.Head("trainer", "account",
                 PendingName.of("store", "bucket", "key"), Map.of());
         BackendResponse answer = new DiskPut(writeBack, head,

@@ -10,8 +10,10 @@ import io.vertx.core.json.JsonObject;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -45,6 +47,7 @@ class FlushIT {
     private final FakeStore store = new FakeStore();
     private final CountDownLatch held = new CountDownLatch(1);
     private volatile int status;
+    private volatile String deletion = "";
     private final TestGateway gateway = TestGateway.over(store)
             .principals(PRINCIPALS)
             .file("policy.json", POLICY);
@@ -73,6 +76,10 @@ class FlushIT {
     void start() {
         store.put("/ckpt", "<VersioningConfiguration/>".getBytes(StandardCharsets.UTF_8));
         store.fault((exchange, body) -> {
+            if (exchange.getRequestMethod().equals("POST")) {
+                FakeStore.answerQuietly(exchange, 200, deletion);
+                return true;
+            }
             if (!exchange.getRequestMethod().equals("PUT")) {
                 return false;
             }
@@ -260,6 +267,63 @@ class FlushIT {
         assertThat(flush(trainer, "bucket=ckpt&through=" + through).statusCode()).isEqualTo(409);
         gateway.restart("gateway: {allow_cleartext: true}\n");
         assertThat(flush(trainer, "bucket=ckpt&through=" + through).statusCode()).isEqualTo(409);
+    }
+
+    @Test
+    void aPrincipalHasAHundredFlushesAndOneThatLeavesGivesItsPlaceBack() {
+        gateway.restart(config("60s"));
+        keep("/ckpt/a");
+        List<CompletableFuture<HttpResponse<byte[]>>> waiting = Stream.generate(() -> trainer
+                .sendAsync("POST", "/.railhead/flush?bucket=ckpt", new byte[0]))
+                .limit(100)
+                .toList();
+        TestGateway.await(() -> text(flush(trainer, "bucket=ckpt&wait=0")).contains("SlowDown"));
+        HttpResponse<byte[]> refused = flush(trainer, "bucket=ckpt&wait=0");
+        assertThat(refused.statusCode()).isEqualTo(503);
+        assertThat(text(refused)).contains("100 flushes of this principal wait already");
+        assertThat(flush(other, "bucket=ckpt").statusCode()).as("another").isEqualTo(200);
+        waiting.getFirst().cancel(true);
+        TestGateway.await(() -> text(flush(trainer, "bucket=ckpt&wait=0"))
+                .contains("ServiceUnavailable"));
+        held.countDown();
+        waiting.stream()
+                .skip(1)
+                .forEach(flushed -> assertThat(flushed.join().statusCode()).isEqualTo(200));
+    }
+
+    @Test
+    void aDeletionOfSeveralKeysEndsTheDiscardsOfThoseThatAreGone() {
+        gateway.restart(config("60s"));
+        status = 403;
+        held.countDown();
+        keep("/ckpt/a");
+        TestGateway.await(() -> gateway.metric("railhead_write_back_stuck") == 1);
+        TestGateway.await(() -> isDiscarded("a"));
+        keep("/ckpt/b");
+        TestGateway.await(() -> gateway.metric("railhead_write_back_stuck") == 1);
+        TestGateway.await(() -> isDiscarded("b"));
+        status = 0;
+        deletion = "<DeleteResult><Error><Key>b</Key><Code>AccessDenied</Code></Error>"
+                + "</DeleteResult>";
+        HttpResponse<byte[]> deleted = deleteBoth();
+        assertThat(deleted.statusCode()).isEqualTo(200);
+        assertThat(text(deleted)).isEqualTo(deletion);
+        assertThat(flush(trainer, "bucket=ckpt&prefix=a").statusCode()).isEqualTo(200);
+        assertThat(flush(trainer, "bucket=ckpt&prefix=b").statusCode()).as("it is there still")
+                .isEqualTo(409);
+        deletion = "<html/>";
+        deleteBoth();
+        assertThat(flush(trainer, "bucket=ckpt&prefix=b").statusCode()).as("no answer of a store")
+                .isEqualTo(409);
+        deletion = "<DeleteResult><Deleted><Key>b</Key></Deleted></DeleteResult>";
+        deleteBoth();
+        assertThat(flush(trainer, "bucket=ckpt&prefix=b").statusCode()).isEqualTo(200);
+    }
+
+    private HttpResponse<byte[]> deleteBoth() {
+        return trainer.send("POST", "/ckpt?delete", ("<Delete><Quiet>true</Quiet><Object><Key>a"
+                + "</Key></Object><Object><Key>b</Key></Object></Delete>")
+                .getBytes(StandardCharsets.UTF_8));
     }
 
     @Test

@@ -8,6 +8,7 @@ import io.railhead.cache.memory.MemoryConfig;
 import io.railhead.cache.memory.PageMemory;
 import io.railhead.cache.writeback.FailingDisk;
 import io.railhead.cache.writeback.LogEntry;
+import io.railhead.cache.writeback.LogOwner;
 import io.railhead.cache.writeback.LogUpload;
 import io.railhead.cache.writeback.WriteLog;
 import java.nio.ByteBuffer;
@@ -36,7 +37,7 @@ final class LogOfTest implements AutoCloseable {
     }
 
     LogUpload upload(byte[] bytes) throws Exception {
-        LogUpload upload = requireNonNull(log.tryBegin(bytes.length, 0), "no room");
+        LogUpload upload = requireNonNull(log.tryBegin(LogOwner.NOBODY, bytes.length), "no room");
         await(upload.take(ByteBuffer.wrap(bytes)));
         await(upload.finish());
         return upload;
@@ -49,7 +50,8 @@ final class LogOfTest implements AutoCloseable {
         LogRecord.Write write = new LogRecord.Write(head, etag, 0);
         try (upload) {
             LogEntry entry = await(log.commit(
-                    List.of(new WriteLog.Draft(upload, write.encoded())), List.of())).getFirst();
+                    List.of(new WriteLog.Draft("", upload, write.encoded())), List.of()))
+                    .getFirst();
             return new PendingWrite(write, entry, cache.writes());
         }
     }

@@ -32,7 +32,7 @@ class OpenUploadsTest {
     }
 
     private OpenUpload begin() throws Exception {
-        return LogOfTest.await(uploads.begin(LogOfTest.head("ckpt", "key")));
+        return LogOfTest.await(uploads.begin(LogOfTest.head("ckpt", "key"), ""));
     }
 
     private CompletionStage<?> part(OpenUpload upload, int number, int length) throws Exception {
@@ -42,7 +42,8 @@ class OpenUploadsTest {
     }
 
     private WriteBack restarted() {
-        return new WriteBack(file.log, file.cache.writes(), Duration.ofMillis(50), () -> now,
+        return new WriteBack(file.log, file.cache.writes(),
+                new WriteBack.Bounds(Duration.ofMillis(50), 0, 100), () -> now,
                 System::nanoTime, _ -> null);
     }
 
@@ -149,7 +150,7 @@ class OpenUploadsTest {
         LogRecord.Part part = new LogRecord.Part(upload, number, "\"e\"", "", 0);
         try (LogUpload bytes = file.upload(new byte[length])) {
             LogOfTest.await(file.log.commit(
-                    List.of(new WriteLog.Draft(bytes, part.encoded())), List.of()));
+                    List.of(new WriteLog.Draft("", bytes, part.encoded())), List.of()));
         }
     }
 
@@ -157,7 +158,7 @@ class OpenUploadsTest {
     void anObjectWhosePartsAreOthersRefusesTheStart() throws Exception {
         LogRecord.Write write = new LogRecord.Write(LogOfTest.head("ckpt", "key"),
                 Completion.etag(List.of("\"00\"")), 0, "railhead-disk-whole");
-        LogOfTest.await(file.log.commit(List.of(new WriteLog.Draft(null, write.encoded())),
+        LogOfTest.await(file.log.commit(List.of(new WriteLog.Draft("", null, write.encoded())),
                 List.of()));
         assertThatThrownBy(this::restarted).hasMessageContaining("ckpt/key");
     }
@@ -170,7 +171,7 @@ class OpenUploadsTest {
         while (!isFull) {
             try {
                 LogOfTest.await(file.log.commit(
-                        List.of(new WriteLog.Draft(null, new byte[100])), List.of()));
+                        List.of(new WriteLog.Draft("", null, new byte[100])), List.of()));
             } catch (java.util.concurrent.ExecutionException e) {
                 assertThat(e).hasCauseInstanceOf(LogUnusableException.class);
                 isFull = true;
@@ -179,6 +180,6 @@ class OpenUploadsTest {
         LogRecord.Write write = new LogRecord.Write(upload.head(),
                 Completion.etag(List.of("\"00\"")), 0, upload.id());
         LogOfTest.await(upload.end(parts -> file.log.commit(
-                List.of(new WriteLog.Draft(null, write.encoded())), upload.entriesBut(parts))));
+                List.of(new WriteLog.Draft("", null, write.encoded())), upload.entriesBut(parts))));
     }
 }

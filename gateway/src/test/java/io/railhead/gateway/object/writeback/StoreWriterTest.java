@@ -12,6 +12,7 @@ import io.railhead.gateway.channel.NoBackend;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -22,6 +23,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** One try to write to a store that never reads the body. */
 class StoreWriterTest {
     private final LogOfTest file = new LogOfTest();
+    private final WriteThrottle throttle = new WriteThrottle(0, () -> 0, System::nanoTime,
+            (step, _) -> step.run(), new LongAdder());
     private PendingWrite pending;
 
     @BeforeEach
@@ -41,7 +44,7 @@ class StoreWriterTest {
             public CompletionStage<BackendResponse> send(BackendRequest request) {
                 return answer;
             }
-        }, _ -> new Caller.Anonymous());
+        }, _ -> new Caller.Anonymous(), _ -> throttle);
         return (StoreWriter.Outcome.Failed) LogOfTest.await(writer.write(pending));
     }
 

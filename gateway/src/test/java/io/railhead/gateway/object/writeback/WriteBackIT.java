@@ -217,6 +217,46 @@ class WriteBackIT {
     }
 
     @Test
+    void aCopyWaitsForItsSourceThatIsPendingInAnotherBucket() {
+        gateway.restart(config().replace("300ms", "60s"));
+        hold();
+        assertThat(level(trainer.put("/cached/before", OLD))).isEqualTo("disk");
+        assertThat(level(trainer.put("/cached/a", NEW))).isEqualTo("disk");
+        CompletableFuture<HttpResponse<byte[]>> copy = trainer.sendAsync("PUT", "/ckpt/copy",
+                new byte[0], "x-amz-copy-source", "/cached/a");
+        assertThat(trainer.put("/ckpt/later", OLD).statusCode()).as("another bucket's write")
+                .isEqualTo(200);
+        assertThat(copy).isNotDone();
+        goOn();
+        assertThat(copy.join().statusCode()).isEqualTo(200);
+        assertThat(store.object("/ckpt/copy")).isEqualTo(NEW);
+    }
+
+    @Test
+    void aCopyFailsIfItsSourceInAnotherBucketIsDiscarded() {
+        gateway.restart(config().replace("300ms", "60s"));
+        store.put("/cached/a", OLD);
+        status = 403;
+        assertThat(level(trainer.put("/cached/a", NEW))).isEqualTo("disk");
+        TestGateway.await(() -> gateway.metric("railhead_write_back_stuck") == 1);
+        CompletableFuture<HttpResponse<byte[]>> copy = trainer.sendAsync("PUT", "/ckpt/copy",
+                new byte[0], "x-amz-copy-source", "/cached/a");
+        String id = new JsonObject(new String(call("pending").join().body(),
+                StandardCharsets.UTF_8)).getJsonArray("pending").getJsonObject(0).getString("id");
+        assertThat(copy).isNotDone();
+        TestGateway.await(() -> admin.send("POST", "/.railhead/admin/discard",
+                JsonObject.of("bucket", "cached", "key", "a", "id", id)
+                        .encode()
+                        .getBytes(StandardCharsets.UTF_8))
+                .statusCode() == 200);
+        status = 0;
+        int answered = copy.join().statusCode();
+        // A copy that came after the discard copies what the store has.
+        assertThat(answered == 503 || Arrays.equals(store.object("/ckpt/copy"), OLD)).isTrue();
+        assertThat(store.object("/ckpt/copy")).isIn(null, OLD);
+    }
+
+    @Test
     void noModeServesAnOlderVersionWhileANewerOneIsPending() {
         store.put("/cached/a", OLD);
         assertThat(trainer.get("/cached/a").body()).isEqualTo(OLD);
@@ -383,6 +423,38 @@ class WriteBackIT {
         awaitWritten();
         assertThat(store.object("/ckpt/through")).isEqualTo(most);
         assertThat(store.object("/cached/most")).isEqualTo(most);
+    }
+
+    @Test
+    void aTenantThatHoldsItsQuotaIsWrittenThroughAndOthersAreNot() {
+        String quota = config().replace("  size: 64MiB", "  size: 64MiB\n  tenant_quota: 20%");
+        byte[] most = new byte[10 << 20];
+        store.fault((exchange, _) -> {
+            boolean isHeld = exchange.getRequestMethod().equals("PUT")
+                    && exchange.getRequestURI().getPath().startsWith("/cached/") && status != 0;
+            if (isHeld) {
+                FakeStore.answerQuietly(exchange, status);
+            }
+            return isHeld;
+        });
+        status = 403;
+        gateway.restart(quota);
+        assertThat(level(trainer.put("/cached/a", most))).isEqualTo("disk");
+        assertThat(level(trainer.put("/ckpt/b", most))).isEqualTo("store");
+        assertThat(gateway.metric("railhead_write_back_over_quota_total")).isEqualTo(1);
+        assertThat(level(other.put("/ckpt/c", most))).as("another").isEqualTo("disk");
+        HttpResponse<byte[]> begun = trainer.send("POST", "/ckpt/m?uploads", new byte[0]);
+        assertThat(new String(begun.body(), StandardCharsets.UTF_8))
+                .doesNotContain("railhead-disk-");
+        gateway.restart(quota);
+        assertThat(level(trainer.put("/ckpt/d", most))).as("after a restart").isEqualTo("store");
+        status = 0;
+        awaitWritten();
+        assertThat(store.object("/cached/a")).isEqualTo(most);
+        assertThat(level(trainer.put("/ckpt/e", most))).isEqualTo("disk");
+        awaitWritten();
+        begun = trainer.send("POST", "/ckpt/m?uploads", new byte[0]);
+        assertThat(new String(begun.body(), StandardCharsets.UTF_8)).contains("railhead-disk-");
     }
 
     @Test

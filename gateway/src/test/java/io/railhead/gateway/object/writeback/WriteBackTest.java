@@ -3,11 +3,13 @@ package io.railhead.gateway.object.writeback;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.railhead.backend.BackendException;
 import io.railhead.backend.BackendResponse;
 import io.railhead.backend.FixedBody;
 import io.railhead.backend.Headers;
 import io.railhead.cache.writeback.LogUnusableException;
 import io.railhead.cache.writeback.LogUpload;
+import io.railhead.gateway.TestGateway;
 import io.railhead.gateway.channel.NoBackend;
 import io.railhead.gateway.s3.S3Refusal;
 import java.time.Duration;
@@ -25,7 +27,8 @@ class WriteBackTest {
 
     private final LogOfTest file = new LogOfTest();
     private final WriteBack writeBack = new WriteBack(file.log, file.cache.writes(),
-            Duration.ofMillis(50), InstantSource.system(), System::nanoTime, _ -> null);
+            new WriteBack.Bounds(Duration.ofMillis(50), 0, 100), InstantSource.system(),
+            System::nanoTime, _ -> null);
     private final NoBackend store = new NoBackend();
     private final AtomicInteger sent = new AtomicInteger();
 
@@ -65,6 +68,28 @@ class WriteBackTest {
         }
         LogOfTest.await(writeBack.inTurn(OTHER, "key", false, this::send));
         assertThat(sent).as("the log had failed before, and took nothing").hasValue(1);
+    }
+
+    @Test
+    void aRequestThatPassedWithoutAClearAnswerHoldsBackPendingWritesOfItsKeyAlone()
+            throws Exception {
+        writeBack.start(_ -> store);
+        CompletableFuture<BackendResponse> broken = new CompletableFuture<>();
+        CompletionStage<BackendResponse> passed = writeBack.inTurn(CKPT, "key", false,
+                () -> broken);
+        broken.completeExceptionally(new BackendException(BackendException.Reason.BROKEN,
+                "the connection broke", null));
+        assertThat(passed.toCompletableFuture()).isCompletedExceptionally();
+        LogOfTest.await(writeBack.inTurn(CKPT, "key", false, this::send));
+        assertThat(sent).as("others pass, as at any store").hasValue(1);
+        LogOfTest.await(acknowledge("ckpt"));
+        assertThat(writeBack.pending().getFirst().problem()).as("not tried").isEmpty();
+        try (LogUpload upload = file.upload(new byte[10])) {
+            LogOfTest.await(writeBack.acknowledge(LogOfTest.head("other", "key"), "\"etag\"",
+                    upload));
+        }
+        TestGateway.await(() -> writeBack.pending(OTHER::equals).getFirst().problem().length() > 0);
+        assertThat(writeBack.pending(CKPT::equals).getFirst().problem()).isEmpty();
     }
 
     @Test
