@@ -45,21 +45,21 @@ public final class AdminCalls {
         WarmCall warm = new WarmCall(new CacheWarming.Services(reads, routes, access));
         return new AdminApi(vertx, authenticator, clock, PATIENCE, metrics, operators.audit(),
                 Map.ofEntries(
-                Map.entry("warm", warm::run),
-                Map.entry("evict", cache::evict),
-                Map.entry("erase", cache::erase),
-                Map.entry("pin", cache::pin),
-                Map.entry("unpin", cache::unpin),
-                Map.entry("pins", cache::pins),
-                Map.entry("members", operators.members()::call),
-                Map.entry("pending", operators.writeBack()::pending),
-                Map.entry("flush", operators.writeBack()::flush),
-                Map.entry("retry", operators.writeBack()::retry),
-                Map.entry("export", operators.writeBack()::export),
-                Map.entry("discard", operators.writeBack()::discard),
-                Map.entry("drain", operators.drain()::call),
-                Map.entry("usage", new UsageCall(metrics.usage, clock)::call),
-                Map.entry("support", operators.support()::run),
-                Map.entry("log-level", levels::call)));
+                        Map.entry("warm", warm::run),
+                        Map.entry("evict", cache::evict),
+                        Map.entry("erase", cache::erase),
+                        Map.entry("pin", cache::pin),
+                        Map.entry("unpin", cache::unpin),
+                        Map.entry("pins", cache::pins),
+                        Map.entry("members", operators.members()::call),
+                        Map.entry("pending", operators.writeBack()::pending),
+                        Map.entry("flush", operators.writeBack()::flush),
+                        Map.entry("retry", operators.writeBack()::retry),
+                        Map.entry("export", operators.writeBack()::export),
+                        Map.entry("discard", operators.writeBack()::discard),
+                        Map.entry("drain", operators.drain()::call),
+                        Map.entry("usage", new UsageCall(metrics.usage, clock)::call),
+                        Map.entry("support", operators.support()::run),
+                        Map.entry("log-level", levels::call)));
     }
 }

@@ -208,10 +208,10 @@ final class MultipartWriter {
         return throttle.admit(part.sizeBytes())
                 .thenCompose(_ -> send(id, part))
                 .exceptionallyCompose(failure -> tries > 1 && isPassing(failure)
-                ? CompletableFuture.runAsync(() -> {}, CompletableFuture.delayedExecutor(
-                        PART_PAUSE_MILLIS, TimeUnit.MILLISECONDS))
-                        .thenCompose(_ -> sendAgain(id, part, tries - 1))
-                : CompletableFuture.failedStage(failure));
+                        ? CompletableFuture.runAsync(() -> {}, CompletableFuture.delayedExecutor(
+                                PART_PAUSE_MILLIS, TimeUnit.MILLISECONDS))
+                                .thenCompose(_ -> sendAgain(id, part, tries - 1))
+                        : CompletableFuture.failedStage(failure));
     }
 
     /** Returns whether the same part may be taken soon, by the same upload. */

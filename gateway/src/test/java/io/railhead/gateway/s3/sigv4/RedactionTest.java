@@ -50,7 +50,8 @@ class RedactionTest {
     void aClaimPrintsNeitherSignatureNorToken() {
         SignatureInput signatureInput = new SignatureInput("AK",
                 new SignatureScope("20260101", "r", "s3"), List.of("host"),
-                "f".repeat(64), "20260101T000000Z", SdkRequests.NOW, -1, SessionToken.of("the-token"),
+                "f".repeat(64), "20260101T000000Z", SdkRequests.NOW, -1,
+                SessionToken.of("the-token"),
                 new PayloadSigning.Unsigned(),
                 false);
         assertThat(signatureInput.toString()).contains("AK")

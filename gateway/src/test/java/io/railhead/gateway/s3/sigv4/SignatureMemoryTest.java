@@ -121,8 +121,11 @@ class SignatureMemoryTest {
     /** Sends the field as two, of which the first has the token. */
     private static RequestHead repeated(RequestHead head, String second) {
         return new RequestHead(head.method(), head.rawPath(), head.rawQuery(),
-                head.headers().toBuilder().set("x-amz-meta-a", TestCredentials.TOKEN)
-                        .add("x-amz-meta-a", second).build());
+                head.headers()
+                        .toBuilder()
+                        .set("x-amz-meta-a", TestCredentials.TOKEN)
+                        .add("x-amz-meta-a", second)
+                        .build());
     }
 
     @ParameterizedTest
