@@ -502,6 +502,8 @@ public final class CacheOnlyObjects {
         return CompletableFuture.completedStage(new CacheOnlyPut.Full());
     }
 
+    /** Tells by identity of the list whether the held bytes stayed in memory all along. */
+    @SuppressWarnings("ReferenceEquality")
     private CompletionStage<CacheOnlyPut> compared(CacheOnlyObject mine, CacheOnlyObject held) {
         List<Page> theirs = held.pages();
         boolean same = mine.hasBytesOf(theirs);
