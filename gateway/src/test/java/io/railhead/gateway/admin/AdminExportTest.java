@@ -20,6 +20,7 @@ import io.vertx.core.http.HttpServer;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
@@ -100,7 +101,7 @@ final class AdminExportTest {
                 .toCompletionStage()
                 .toCompletableFuture()
                 .get(30, SECONDS);
-        Socket caller = new Socket("127.0.0.1", server.actualPort());
+        Socket caller = new Socket(InetAddress.getLoopbackAddress(), server.actualPort());
         caller.setSoTimeout(30_000);
         caller.getOutputStream()
                 .write(("POST /.railhead/admin/export HTTP/1.1\r\nHost: localhost\r\n"
@@ -125,10 +126,11 @@ final class AdminExportTest {
     private static boolean isCut(InputStream answer) {
         byte[] some = new byte[1 << 16];
         try {
-            while (answer.read(some) >= 0) {
-                // What the sockets' buffers hold comes first.
-                continue;
-            }
+            // The sockets' buffers come first.
+            int read;
+            do {
+                read = answer.read(some);
+            } while (read >= 0);
         } catch (SocketTimeoutException e) {
             return false;
         } catch (IOException e) {
