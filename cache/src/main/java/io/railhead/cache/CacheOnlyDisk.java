@@ -12,6 +12,7 @@ import io.railhead.cache.memory.PageSlice;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,28 +44,37 @@ record CacheOnlyDisk(DiskTier disk, int pageBytes, Staging staging) {
         return Math.ceilDiv(version.sizeBytes(), (long) pageBytes);
     }
 
-    /** Returns whether the disk has the first and the last page: a hint that costs two hashes. */
-    boolean mayHold(ObjectVersion version) {
-        DiskTier.Held held = disk.held(name(version));
-        long last = pagesOf(version) - 1;
-        return held.holdsAll(0, 1) && (last == 0 || held.holdsAll(last, last + 1));
+    /** Returns the most bytes that wait to be written. */
+    long queueBytes() {
+        return disk.queueBytes();
     }
 
-    /** Returns whether the disk has all pages; one hash for each. */
+    /** Returns whether the disk has the first and the last page: a hint that costs two hashes. */
+    boolean mayHold(ObjectVersion version) {
+        return disk.held(name(version)).holderOfEach(0, pagesOf(version) - 1)
+                != DiskTier.NOBODY;
+    }
+
+    /** Returns whether one volume has all pages, as a read needs; one hash for each. */
     boolean holds(ObjectVersion version) {
-        return disk.held(name(version)).holdsAll(0, pagesOf(version));
+        return holder(disk.held(name(version)), version) != DiskTier.NOBODY;
+    }
+
+    private int holder(DiskTier.Held held, ObjectVersion version) {
+        return held.holderOfEach(LongStream.range(0, pagesOf(version)).toArray());
     }
 
     /**
      * Offers all pages of an object, which stay readable. All are taken or none counts.
      *
+     * @param pages those of the object, which its owner has not condemned
      * @param isCurrent returns whether the object is still wanted on disk
      * @param written runs once after the disk has let go of the last page, if all were taken; must
      *            be cheap
      * @return whether the disk has taken or has each page
      */
-    boolean tryOffer(CacheOnlyObject object, Predicate<CacheOnlyObject> isCurrent,
-            Runnable written) {
+    boolean tryOffer(CacheOnlyObject object, List<Page> pages,
+            Predicate<CacheOnlyObject> isCurrent, Runnable written) {
         AtomicInteger pending = new AtomicInteger(1);
         Runnable released = () -> {
             if (pending.decrementAndGet() == 0) {
@@ -72,7 +82,6 @@ record CacheOnlyDisk(DiskTier disk, int pageBytes, Staging staging) {
             }
         };
         VersionName name = name(object.metadata().version());
-        List<Page> pages = object.pages();
         for (int i = 0; i < pages.size(); i++) {
             Leaving page = new Leaving(object, pages.get(i), i, name, isCurrent, pending, released);
             if (disk.keep(page) != Kept.YES) {
@@ -136,13 +145,18 @@ record CacheOnlyDisk(DiskTier disk, int pageBytes, Staging staging) {
         if (room == null) {
             return false;
         }
-        DiskTier.Held held = disk.held(name(version));
-        int holder = held.holder(0);
-        if (holder == DiskTier.NOBODY) {
-            end.ended(room);
-        } else {
-            held.read(holder, 0, (int) pagesOf(version), new Rising(room, end));
+        try {
+            DiskTier.Held held = disk.held(name(version));
+            int holder = holder(held, version);
+            if (holder != DiskTier.NOBODY) {
+                held.read(holder, 0, (int) pagesOf(version), new Rising(room, end));
+                return true;
+            }
+        } catch (RuntimeException | Error e) {
+            room.close();
+            throw e;
         }
+        end.ended(room);
         return true;
     }
 

@@ -2,28 +2,26 @@ package io.railhead.cache;
 
 import io.railhead.cache.memory.Page;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * One cache-only object, whole: it owns its pages until {@link #condemn}. Only its place changes,
  * with its pages, and hints of its use.
  *
  * <pre>
- *   MEMORY ──▶ LEAVING ──▶ DISK ──▶ MEMORY     each of them ──▶ GONE
+ *   MEMORY ◀──▶ LEAVING ──▶ DISK ──▶ MEMORY     each of them ──▶ GONE
  * </pre>
  *
- * Pages come and go under the index's lock of the key. Who makes an object LEAVING gives its share
- * of memory back; so does who makes it GONE out of MEMORY.
+ * It moves under the index's lock of the key, or by who took it out of the index. Who makes an
+ * object LEAVING gives its share of memory back; so does who makes it GONE out of MEMORY.
  */
 final class CacheOnlyObject {
     private final ObjectMetadata metadata;
-    private volatile List<Page> pages;
+    private volatile Where where;
     private final long slotBytes;
     private final TenantPartition partition;
     private final long expiresAtNanos;
     private final String tenant;
     private final boolean mayGoToDisk;
-    private final AtomicReference<Place> place = new AtomicReference<>(Place.MEMORY);
     private volatile long diskNumber;
     /** A hint, so unordered with other fields. */
     private boolean read;
@@ -36,6 +34,26 @@ final class CacheOnlyObject {
         GONE
     }
 
+    /** A place with the pages there: each move makes another one, which its identity tells. */
+    static final class Where {
+        private final Place place;
+        private final List<Page> pages;
+
+        private Where(Place place, List<Page> pages) {
+            this.place = place;
+            this.pages = pages;
+        }
+
+        Place place() {
+            return place;
+        }
+
+        /** Returns the pages in memory; empty on disk. */
+        List<Page> pages() {
+            return pages;
+        }
+    }
+
     /**
      * @param ownedPages published pages, all of the object
      * @param expiresAtNanos on the cache's clock
@@ -46,8 +64,8 @@ final class CacheOnlyObject {
         this.tenant = tenant;
         this.mayGoToDisk = mayGoToDisk;
         this.metadata = metadata;
-        this.pages = List.copyOf(ownedPages);
-        this.slotBytes = pages.stream().mapToLong(Page::slotBytes).sum();
+        this.where = new Where(Place.MEMORY, List.copyOf(ownedPages));
+        this.slotBytes = ownedPages.stream().mapToLong(Page::slotBytes).sum();
         this.partition = partition;
         this.expiresAtNanos = expiresAtNanos;
     }
@@ -62,7 +80,11 @@ final class CacheOnlyObject {
 
     /** Returns the pages in memory; empty if they are on disk. */
     List<Page> pages() {
-        return pages;
+        return where.pages();
+    }
+
+    Where where() {
+        return where;
     }
 
     String tenant() {
@@ -70,11 +92,17 @@ final class CacheOnlyObject {
     }
 
     boolean mayGoToDisk() {
-        return mayGoToDisk && !pages.isEmpty();
+        return mayGoToDisk && slotBytes > 0;
     }
 
     boolean isOnDisk() {
-        return place.get() == Place.DISK;
+        return where.place() == Place.DISK;
+    }
+
+    /** Returns whether its pages are in memory, though it may be about to leave. */
+    boolean isInMemory() {
+        Place place = where.place();
+        return place == Place.MEMORY || place == Place.LEAVING;
     }
 
     /** Returns its number in the order in which objects went to disk; 0 before. */
@@ -87,38 +115,31 @@ final class CacheOnlyObject {
     }
 
     boolean isInShare() {
-        return place.get() == Place.MEMORY;
+        return where.place() == Place.MEMORY;
     }
 
-    /** Begins to leave memory; false if it is not there, or gone. */
-    boolean tryLeave() {
-        return place.compareAndSet(Place.MEMORY, Place.LEAVING);
+    /** Begins to leave memory. */
+    Where leave() {
+        Where departure = new Where(Place.LEAVING, where.pages());
+        where = departure;
+        return departure;
     }
 
-    /** Ends to leave memory: the disk has all bytes. Returns the pages, which the caller frees. */
-    List<Page> left() {
-        List<Page> before = pages;
-        if (!place.compareAndSet(Place.LEAVING, Place.DISK)) {
-            return List.of();
-        }
-        pages = List.of();
-        return before;
+    /** Ends to leave memory: the disk has all bytes. The caller frees the pages. */
+    void arrive() {
+        where = new Where(Place.DISK, List.of());
     }
 
-    /** Takes the bytes that came from disk; false if it is not on disk. */
-    boolean tryReturn(List<Page> ownedPages) {
-        if (place.get() != Place.DISK) {
-            return false;
-        }
-        // Before the place: who sees that finds them.
-        pages = List.copyOf(ownedPages);
-        place.set(Place.MEMORY);
-        return true;
+    /** Returns to memory, with the pages that never left or that came from disk. */
+    void comeBack(List<Page> ownedPages) {
+        where = new Where(Place.MEMORY, List.copyOf(ownedPages));
     }
 
-    /** Ends it; returns its last place. */
-    Place end() {
-        return place.getAndSet(Place.GONE);
+    /** Ends it; returns its last place, whose pages the caller frees. */
+    Where end() {
+        Where last = where;
+        where = new Where(Place.GONE, last.pages());
+        return last;
     }
 
     /** Returns the bytes taken from memory. */
@@ -147,7 +168,7 @@ final class CacheOnlyObject {
 
     /** Returns whether the bytes are the same; false too if pages of one were freed meanwhile. */
     boolean hasBytesOf(List<Page> others) {
-        List<Page> mine = pages;
+        List<Page> mine = pages();
         if (mine.size() != others.size()) {
             return false;
         }
@@ -160,6 +181,6 @@ final class CacheOnlyObject {
     }
 
     void condemn() {
-        pages.forEach(Page::condemn);
+        pages().forEach(Page::condemn);
     }
 }

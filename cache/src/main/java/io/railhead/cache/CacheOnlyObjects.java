@@ -3,12 +3,10 @@ package io.railhead.cache;
 import io.railhead.cache.memory.Page;
 import java.time.Duration;
 import java.util.AbstractSet;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.Spliterator;
 import java.util.Spliterators;
@@ -16,11 +14,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.ConcurrentNavigableMap;
-import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
@@ -57,8 +52,11 @@ public final class CacheOnlyObjects {
     /** The most long comparisons that wait or run; a further put is refused. */
     private static final int MAX_COMPARISONS = 64;
 
-    /** The most objects on disk that one sweep looks at. */
-    private static final int LOOKS = 10_000;
+    /**
+     * The most times that one put is compared: the object it is held against may leave memory each
+     * time.
+     */
+    private static final int MAX_TURNS = 3;
 
     private final Semaphore comparisons = new Semaphore(MAX_COMPARISONS);
     private final TenantPartitions partitions;
@@ -79,16 +77,8 @@ public final class CacheOnlyObjects {
     private final LongAdder expired = new LongAdder();
     private final LongAdder leased = new LongAdder();
     private final LongAdder leasesRefused = new LongAdder();
-    private final LongAdder demoted = new LongAdder();
-    private final LongAdder promoted = new LongAdder();
-    private final LongAdder lost = new LongAdder();
-    /** Those on disk, in the order in which they went there. */
-    private final ConcurrentNavigableMap<Long, CacheOnlyObject> onDisk = new ConcurrentSkipListMap<>();
-    private final ConcurrentMap<CacheOnlyObject, CompletableFuture<Raised>> raising = new ConcurrentHashMap<>();
-    private final AtomicLong demotions = new AtomicLong();
-    /** The last object on disk that the sweep has looked at. */
-    private long lookedAt;
-    private volatile @Nullable CacheOnlyDisk disk;
+    /** Null without a disk. */
+    private volatile @Nullable CacheOnlyMoves moves;
 
     /** The outcome of a wish to have an object in memory. */
     public enum Raised {
@@ -108,12 +98,13 @@ public final class CacheOnlyObjects {
      * @param leasedBytes of objects that are leased now, counted in slots
      * @param leased leases granted or renewed, {@code leasesRefused} those beyond the limit
      * @param onDisk objects whose bytes are on disk alone, which count in {@code objects}
+     * @param leavingBytes of objects that the disk is taking, which count in no {@code bytes}
      * @param demoted objects that went to disk, {@code promoted} those that came back
      * @param lost objects that the disk did not have any more
      */
     public record Stats(long objects, long bytes, long puts, long found, long absent, long refused,
             long evicted, long expired, long leasedBytes, long leased, long leasesRefused,
-            long onDisk, long demoted, long promoted, long lost) {}
+            long onDisk, long leavingBytes, long demoted, long promoted, long lost) {}
 
     /**
      * @param nanoClock the cache's clock
@@ -129,9 +120,13 @@ public final class CacheOnlyObjects {
         this.comparing = comparing;
     }
 
-    /** Sets the disk for objects that may go there; before any is put. */
-    void below(CacheOnlyDisk tier) {
-        disk = tier;
+    /**
+     * Sets the disk for objects that may go there; before any is put.
+     *
+     * @param ending ends moves to the disk: nothing else may wait there
+     */
+    void below(CacheOnlyDisk tier, Executor ending) {
+        moves = new CacheOnlyMoves(this, tier, partitions, ending);
     }
 
     /** Returns whether the id is one of a cache-only object, here or not. */
@@ -175,29 +170,29 @@ public final class CacheOnlyObjects {
         return isHere(object) ? object : null;
     }
 
-    /** Returns whether memory or the disk has it. An object that the disk has lost is gone. */
     private boolean isHere(CacheOnlyObject object) {
-        CacheOnlyDisk tier = disk;
-        if (!object.isOnDisk() || (tier != null && tier.mayHold(object.metadata().version()))) {
-            return true;
-        }
-        // It may have come back to memory meanwhile.
-        if (object.isOnDisk()) {
-            lose(object);
-            return false;
-        }
-        return true;
+        CacheOnlyMoves between = moves;
+        return between == null || between.isHere(object);
     }
 
-    private void lose(CacheOnlyObject object) {
-        if (remove(object, EvictionCause.PRESSURE, Removal.Reason.EVICTED)) {
-            lost.increment();
-        }
+    /** Returns whether an object is the one that has its key now. */
+    boolean isCurrent(CacheOnlyObject object) {
+        return objects.get(object.id()) == object;
+    }
+
+    /** Makes a move of an object under the lock of its key; false too if it is gone. */
+    boolean tryMove(CacheOnlyObject object, BooleanSupplier move) {
+        boolean[] moved = {false};
+        objects.computeIfPresent(object.id(), (_, held) -> {
+            moved[0] = held == object && move.getAsBoolean();
+            return held;
+        });
+        return moved[0];
     }
 
     /** Returns whether there is a disk that objects may go to. */
     public boolean mayUseDisk() {
-        return disk != null;
+        return moves != null;
     }
 
     /** Returns whether an object's bytes are on disk alone. Costs no look at the disk. */
@@ -207,76 +202,35 @@ public final class CacheOnlyObjects {
     }
 
     /**
-     * Brings an object from disk into memory, whole, if it is there. One whose bytes the disk
-     * cannot give is gone then. The stage completes on a thread of the disk, which bounds the wait,
-     * or at once; it never fails.
+     * Brings an object from disk into memory, whole, if it is there, or on its way there. One whose
+     * bytes the disk cannot give is gone then. The stage completes on a thread of the disk, which
+     * bounds the wait, or at once; it never fails.
      */
     public CompletionStage<Raised> raise(ObjectId id) {
         CacheOnlyObject object = current(id);
-        CacheOnlyDisk tier = disk;
-        if (object == null || tier == null || !object.isOnDisk()) {
-            return CompletableFuture.completedStage(Raised.SETTLED);
-        }
-        CompletableFuture<Raised> mine = new CompletableFuture<>();
-        CompletableFuture<Raised> other = raising.putIfAbsent(object, mine);
-        if (other != null) {
-            return other;
-        }
-        if (!tier.tryRead(object.metadata().version(), object.tenant(),
-                bytes -> settle(mine, object, tier, bytes))) {
-            end(mine, object, Raised.NO_ROOM);
-        }
-        return mine;
+        CacheOnlyMoves between = moves;
+        return object == null || between == null
+                ? CompletableFuture.completedStage(Raised.SETTLED)
+                : between.raise(object);
     }
 
-    private void settle(CompletableFuture<Raised> stage, CacheOnlyObject object,
-            CacheOnlyDisk tier, StagedUpload ownedBytes) {
-        Raised outcome = Raised.NO_ROOM;
-        try (ownedBytes) {
-            outcome = settled(object, tier, ownedBytes);
-        } finally {
-            end(stage, object, outcome);
-        }
+    /** Reserves room in its share for an object that comes back to memory. */
+    boolean tryReserve(CacheOnlyObject object) {
+        return partitions.tryReserve(object.partition(), object.slotBytes(), this,
+                nanoClock.getAsLong());
     }
 
-    private void end(CompletableFuture<Raised> stage, CacheOnlyObject object, Raised outcome) {
-        raising.remove(object, stage);
-        stage.complete(outcome);
-    }
-
-    private Raised settled(CacheOnlyObject object, CacheOnlyDisk tier, StagedUpload bytes) {
-        if (!bytes.isWhole()) {
-            boolean isBusy = tier.holds(object.metadata().version());
-            if (!isBusy) {
-                lose(object);
-            }
-            return isBusy ? Raised.NO_ROOM : Raised.SETTLED;
-        }
-        if (!partitions.tryReserve(object.partition(), object.slotBytes(), this,
-                nanoClock.getAsLong())) {
-            return Raised.NO_ROOM;
-        }
-        List<Page> risen = bytes.takePublished();
-        boolean[] returned = {false};
-        objects.computeIfPresent(object.id(), (_, held) -> {
-            returned[0] = held == object && object.tryReturn(risen);
-            if (returned[0]) {
-                forgetPlace(object);
-                join(object);
-            }
-            return held;
-        });
-        if (returned[0]) {
-            promoted.increment();
-        } else {
-            risen.forEach(Page::condemn);
-            partitions.release(object.partition(), object.slotBytes());
-        }
-        return Raised.SETTLED;
-    }
-
-    private void forgetPlace(CacheOnlyObject object) {
-        boolean _ = onDisk.remove(object.diskNumber(), object);
+    /**
+     * Returns whether an object must be brought into memory before it can be leased: see
+     * {@link #raise}. False if its tenant has leased too much already.
+     */
+    public boolean mustRaiseToLease(ObjectId id) {
+        CacheOnlyObject object = objects.get(id);
+        return object != null && !object.isInShare()
+                && object.partition()
+                        .cacheOnly()
+                        .hasRoomForLease(object, nanoClock.getAsLong(),
+                                leaseLimit(object.partition()));
     }
 
     /**
@@ -389,18 +343,11 @@ public final class CacheOnlyObjects {
 
     /**
      * Puts an object unless its key is taken. The stage completes at once, or on a thread of the
-     * cache if many bytes must be compared.
+     * cache or of the disk if many bytes must be compared.
      *
      * @param metadata with an ETag that no other put has
      * @param ownedUpload all bytes of the object
-     * @param life after which the object is gone; zero for never
      */
-    public CompletionStage<CacheOnlyPut> put(ObjectMetadata metadata, StagedUpload ownedUpload,
-            Duration life) {
-        return put(metadata, ownedUpload, new CacheOnlyTerms(life, false));
-    }
-
-    /** Puts an object as {@link #put(ObjectMetadata, StagedUpload, Duration)} does. */
     public CompletionStage<CacheOnlyPut> put(ObjectMetadata metadata, StagedUpload ownedUpload,
             CacheOnlyTerms terms) {
         if (!ownedUpload.isWhole()) {
@@ -427,12 +374,12 @@ public final class CacheOnlyObjects {
                 partitions.of(upload.tenant()),
                 life.isZero() ? now + Long.MAX_VALUE / 2 : now + life.toNanos(),
                 upload.tenant(), terms.mayGoToDisk());
-        return insertOrCompare(mine);
+        return insertOrCompare(mine, 1);
     }
 
-    private CompletionStage<CacheOnlyPut> insertOrCompare(CacheOnlyObject mine) {
+    private CompletionStage<CacheOnlyPut> insertOrCompare(CacheOnlyObject mine, int turn) {
         CacheOnlyObject held = current(mine.id());
-        return held == null ? insert(mine) : compare(mine, held);
+        return held == null ? insert(mine, turn) : compare(mine, held, turn);
     }
 
     /** Counts a put that was refused before its bytes came. */
@@ -440,14 +387,13 @@ public final class CacheOnlyObjects {
         refused.increment();
     }
 
-    private CompletionStage<CacheOnlyPut> insert(CacheOnlyObject mine) {
+    private CompletionStage<CacheOnlyPut> insert(CacheOnlyObject mine, int turn) {
         // One tenant's many small objects must not refuse all others.
-        if (objects.size() >= maxObjects && !tryEvictFromDisk()
+        if (objects.size() >= maxObjects
                 && !tryEvictOne(partitions.withMostObjects())) {
             boolean _ = tryEvictOne(mine.partition());
         }
-        if (objects.size() >= maxObjects || !partitions.tryReserve(mine.partition(),
-                mine.slotBytes(), this, nanoClock.getAsLong())) {
+        if (objects.size() >= maxObjects || !tryReserve(mine)) {
             return full(mine);
         }
         CacheOnlyObject winner = objects.compute(mine.id(),
@@ -457,7 +403,7 @@ public final class CacheOnlyObjects {
             return CompletableFuture.completedStage(new CacheOnlyPut.Stored(mine.metadata()));
         }
         partitions.release(mine.partition(), mine.slotBytes());
-        return compare(mine, winner);
+        return compare(mine, winner, turn);
     }
 
     /** Makes an object visible, under the lock of its key. */
@@ -468,30 +414,34 @@ public final class CacheOnlyObjects {
     }
 
     /** Counts an object in the share of memory that was reserved for it. */
-    private void join(CacheOnlyObject object) {
+    void join(CacheOnlyObject object) {
         object.partition().cacheOnly().add(object);
         pages.add(object.pages().size());
         bytes.add(object.slotBytes());
     }
 
-    private CompletionStage<CacheOnlyPut> compare(CacheOnlyObject mine, CacheOnlyObject held) {
+    private CompletionStage<CacheOnlyPut> compare(CacheOnlyObject mine, CacheOnlyObject held,
+            int turn) {
         long size = mine.metadata().version().sizeBytes();
         if (size != held.metadata().version().sizeBytes()) {
             mine.condemn();
             return CompletableFuture.completedStage(new CacheOnlyPut.Other(held.metadata()));
         }
+        if (turn > MAX_TURNS) {
+            return full(mine);
+        }
         if (held.isOnDisk()) {
             return raise(held.id()).thenCompose(raised -> raised == Raised.SETTLED
-                    ? insertOrCompare(mine)
+                    ? insertOrCompare(mine, turn + 1)
                     : full(mine));
         }
         if (size <= COMPARED_AT_ONCE) {
-            return compared(mine, held);
+            return compared(mine, held, turn);
         }
         if (!comparisons.tryAcquire()) {
             return full(mine);
         }
-        return CompletableFuture.supplyAsync(() -> compared(mine, held), comparing)
+        return CompletableFuture.supplyAsync(() -> compared(mine, held, turn), comparing)
                 .whenComplete((_, _) -> comparisons.release())
                 .thenCompose(end -> end);
     }
@@ -502,14 +452,13 @@ public final class CacheOnlyObjects {
         return CompletableFuture.completedStage(new CacheOnlyPut.Full());
     }
 
-    /** Tells by identity of the list whether the held bytes stayed in memory all along. */
-    @SuppressWarnings("ReferenceEquality")
-    private CompletionStage<CacheOnlyPut> compared(CacheOnlyObject mine, CacheOnlyObject held) {
-        List<Page> theirs = held.pages();
-        boolean same = mine.hasBytesOf(theirs);
-        if (!same && (current(held.id()) != held || held.pages() != theirs)) {
+    private CompletionStage<CacheOnlyPut> compared(CacheOnlyObject mine, CacheOnlyObject held,
+            int turn) {
+        CacheOnlyObject.Where theirs = held.where();
+        boolean same = mine.hasBytesOf(theirs.pages());
+        if (!same && (held.isOnDisk() || held.where() != theirs || current(held.id()) != held)) {
             // The held bytes went meanwhile, so they may have been the same.
-            return insertOrCompare(mine);
+            return insertOrCompare(mine, turn + 1);
         }
         mine.condemn();
         return CompletableFuture.completedStage(same
@@ -530,19 +479,18 @@ public final class CacheOnlyObjects {
         }
     }
 
+    /** Drops one object of a partition: one that is on disk first, whose bytes are needed less. */
     private boolean tryEvictOne(TenantPartition partition) {
+        CacheOnlyObject onDisk = partition.onDisk().oldest();
+        if (onDisk != null) {
+            CacheOnlyObject.Where seen = onDisk.where();
+            if (seen.place() == CacheOnlyObject.Place.DISK && dropFrom(onDisk, seen)) {
+                return true;
+            }
+        }
         List<CacheOnlyObject> oldest = partition.cacheOnly().takeOldestOne(nanoClock.getAsLong());
         oldest.forEach(object -> drop(object, EvictionCause.PRESSURE));
         return !oldest.isEmpty();
-    }
-
-    /** Drops the object that has been on disk for longest, since the index is full. */
-    private boolean tryEvictFromDisk() {
-        Map.Entry<Long, CacheOnlyObject> oldest = onDisk.pollFirstEntry();
-        if (oldest != null) {
-            drop(oldest.getValue(), EvictionCause.PRESSURE);
-        }
-        return oldest != null;
     }
 
     /**
@@ -551,39 +499,21 @@ public final class CacheOnlyObjects {
      * @return whether it goes to the disk, so that its memory is free once it is written
      */
     boolean evict(CacheOnlyObject object, EvictionCause cause) {
-        CacheOnlyDisk tier = disk;
-        if (tier == null || !object.mayGoToDisk() || !object.tryLeave()) {
-            drop(object, cause);
-            return false;
-        }
-        leaveShare(object, cause);
-        boolean taken = tier.tryOffer(object, each -> objects.get(each.id()) == each,
-                () -> comparing.execute(() -> left(object, tier)));
+        CacheOnlyMoves between = moves;
+        boolean taken = between != null && between.tryLeave(object, cause);
         if (!taken) {
             drop(object, cause);
         }
         return taken;
     }
 
-    /** Ends the way of an object to the disk, which has let go of its memory. */
-    private void left(CacheOnlyObject object, CacheOnlyDisk tier) {
-        if (!tier.holds(object.metadata().version())) {
-            drop(object, EvictionCause.PRESSURE);
-            return;
+    /** Drops an object unless it has moved; false if it has, or is gone. */
+    boolean dropFrom(CacheOnlyObject object, CacheOnlyObject.Where seen) {
+        boolean dropped = removeFrom(object, seen, EvictionCause.PRESSURE);
+        if (dropped) {
+            evicted.increment();
         }
-        List<Page> free = new ArrayList<>();
-        objects.computeIfPresent(object.id(), (_, held) -> {
-            if (held == object) {
-                object.diskNumber(demotions.incrementAndGet());
-                free.addAll(object.left());
-                onDisk.put(object.diskNumber(), object);
-            }
-            return held;
-        });
-        if (!free.isEmpty()) {
-            demoted.increment();
-            free.forEach(Page::condemn);
-        }
+        return dropped;
     }
 
     private void drop(CacheOnlyObject object, EvictionCause cause) {
@@ -620,39 +550,50 @@ public final class CacheOnlyObjects {
                 expire(object);
             }
         }
-        lookAtDisk();
+        CacheOnlyMoves between = moves;
+        if (between != null) {
+            between.lookAtDisk();
+        }
         partitions.follow();
     }
 
-    /** Finds objects that the disk has lost, some at each call, so that their end is told. */
-    private void lookAtDisk() {
-        int looks = 0;
-        for (CacheOnlyObject object : onDisk.tailMap(lookedAt, false).values()) {
-            if (++looks > LOOKS) {
-                return;
-            }
-            lookedAt = object.diskNumber();
-            boolean _ = isHere(object);
+    /** Removes an object for room unless it has moved; false if it has, or is gone. */
+    boolean removeFrom(CacheOnlyObject object, CacheOnlyObject.Where seen, EvictionCause cause) {
+        boolean[] found = {false};
+        objects.computeIfPresent(object.id(), (_, held) -> {
+            found[0] = held == object && object.where() == seen;
+            return found[0] ? null : held;
+        });
+        if (found[0]) {
+            removed(object, cause, Removal.Reason.EVICTED);
         }
-        lookedAt = 0;
+        return found[0];
     }
 
     private boolean remove(CacheOnlyObject object, EvictionCause cause, Removal.Reason reason) {
-        ObjectId id = object.id();
-        if (!objects.remove(id, object)) {
-            return false;
+        boolean found = objects.remove(object.id(), object);
+        if (found) {
+            removed(object, cause, reason);
         }
-        names.remove(object);
-        if (object.end() == CacheOnlyObject.Place.MEMORY) {
-            leaveShare(object, cause);
-        }
-        forgetPlace(object);
-        object.condemn();
-        removals.tell(id, reason);
-        return true;
+        return found;
     }
 
-    private void leaveShare(CacheOnlyObject object, EvictionCause cause) {
+    /** Ends an object that was taken out of the index. */
+    private void removed(CacheOnlyObject object, EvictionCause cause, Removal.Reason reason) {
+        names.remove(object);
+        CacheOnlyObject.Place last = object.end().place();
+        if (last == CacheOnlyObject.Place.MEMORY) {
+            leaveShare(object, cause);
+        }
+        CacheOnlyMoves between = moves;
+        if (between != null) {
+            between.ended(object, last);
+        }
+        object.condemn();
+        removals.tell(object.id(), reason);
+    }
+
+    void leaveShare(CacheOnlyObject object, EvictionCause cause) {
         boolean _ = object.partition().cacheOnly().remove(object);
         object.partition().announce(-object.slotBytes());
         pages.add(-object.pages().size());
@@ -723,9 +664,14 @@ public final class CacheOnlyObjects {
     }
 
     public Stats stats() {
+        CacheOnlyMoves between = moves;
+        CacheOnlyMoves.Stats moved = between == null
+                ? CacheOnlyMoves.Stats.NONE
+                : between.stats();
         return new Stats(objects.size(), bytes.sum(), puts.sum(), found.sum(), absent.sum(),
                 refused.sum(), evicted.sum(), expired.sum(), leasedBytes(), leased.sum(),
-                leasesRefused.sum(), onDisk.size(), demoted.sum(), promoted.sum(), lost.sum());
+                leasesRefused.sum(), moved.onDisk(), moved.leavingBytes(), moved.demoted(),
+                moved.promoted(), moved.lost());
     }
 
     private long leasedBytes() {

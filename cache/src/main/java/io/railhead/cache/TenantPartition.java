@@ -35,6 +35,7 @@ final class TenantPartition {
     private final Policy.Eviction<PageKey, Page> eviction;
     private final PrefetchBuffer unread;
     private final CacheOnlyShare cacheOnly = new CacheOnlyShare();
+    private final CacheOnlyDiskOrder onDisk = new CacheOnlyDiskOrder();
     /** Pages that are being removed without being condemned. */
     private final Set<Page> moving = ConcurrentHashMap.newKeySet();
     /** Pages that move to the unread ones without being condemned. */
@@ -175,6 +176,16 @@ final class TenantPartition {
     /** Returns the cache-only objects here, whose bytes count in {@link #bytes} too. */
     CacheOnlyShare cacheOnly() {
         return cacheOnly;
+    }
+
+    /** Returns the cache-only objects that are on disk, and take no memory. */
+    CacheOnlyDiskOrder onDisk() {
+        return onDisk;
+    }
+
+    /** Returns the number of cache-only objects, wherever their bytes are. */
+    int cacheOnlyObjects() {
+        return cacheOnly.count() + onDisk.count();
     }
 
     /** Returns the bytes of cached pages. */

@@ -79,10 +79,10 @@ final class TenantPartitions {
         return all;
     }
 
-    /** Returns the partition with the most cache-only objects. */
+    /** Returns the partition with the most cache-only objects, in memory and on disk. */
     TenantPartition withMostObjects() {
         return Arrays.stream(all)
-                .max(Comparator.comparingInt(partition -> partition.cacheOnly().count()))
+                .max(Comparator.comparingInt(TenantPartition::cacheOnlyObjects))
                 .orElse(rest);
     }
 

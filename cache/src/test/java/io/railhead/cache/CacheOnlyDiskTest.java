@@ -18,7 +18,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -40,18 +45,42 @@ final class CacheOnlyDiskTest {
     private final HangingDisk hanging = new HangingDisk(64 << 20);
     private int etags;
 
+    /** Set to hold up the sweeper, which compares objects. */
+    private final AtomicReference<@Nullable CountDownLatch> sweeperWaits = new AtomicReference<>();
+    private final CountDownLatch sweeperIsHeld = new CountDownLatch(1);
+
+    private long nanos() {
+        CountDownLatch end = sweeperWaits.get();
+        if (end != null && Thread.currentThread().getName().equals("railhead-cache-sweeper")) {
+            sweeperIsHeld.countDown();
+            try {
+                end.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+        return System.nanoTime() + ahead.get();
+    }
+
     private final class Running {
         final PageMemory memory = leaks.watch(PageMemory.open(
                 new MemoryConfig((long) PAGES * PAGE, PAGE, 0, false), slab -> {}));
-        final DiskTier disk = leaks.closing(
-                hanging.open(PAGE, 16L * PAGE, Duration.ofMillis(200)));
-        final ObjectCache cache = leaks.closing(new ObjectCache(memory,
-                new CacheConfig(2 * RUN, RUN, Duration.ofSeconds(20), 1000, 0.5, CacheRig.AHEAD),
-                () -> System.nanoTime() + ahead.get(),
-                new ObjectCache.Lower(disk, id -> "store")));
-        final CacheOnlyObjects objects = cache.cacheOnly();
+        final DiskTier disk;
+        final ObjectCache cache;
+        final CacheOnlyObjects objects;
 
         Running() {
+            this(16, Duration.ofMillis(200), 1000, Map.of());
+        }
+
+        Running(int queuedPages, Duration hangs, long mostObjects,
+                Map<String, TenantQuota> tenants) {
+            disk = leaks.closing(hanging.open(PAGE, (long) queuedPages * PAGE, hangs));
+            cache = leaks.closing(new ObjectCache(memory,
+                    new CacheConfig(2 * RUN, RUN, Duration.ofSeconds(20), mostObjects, 0.5,
+                            CacheRig.AHEAD, tenants, Verification.NONE),
+                    CacheOnlyDiskTest.this::nanos, new ObjectCache.Lower(disk, id -> "store")));
+            objects = cache.cacheOnly();
             CacheRig.await(disk::isRecovered);
         }
 
@@ -60,13 +89,17 @@ final class CacheOnlyDiskTest {
         }
 
         CacheOnlyPut put(String key, byte[] bytes, CacheOnlyTerms terms) {
-            StagedUpload upload = requireNonNull(cache.tryStage(bytes.length, "a"));
+            return begin("a", key, bytes, terms).join();
+        }
+
+        CompletableFuture<CacheOnlyPut> begin(String tenant, String key, byte[] bytes,
+                CacheOnlyTerms terms) {
+            StagedUpload upload = requireNonNull(cache.tryStage(bytes.length, tenant));
             upload.write(ByteBuffer.wrap(bytes));
             ObjectVersion version = new ObjectVersion(id(key), "\"" + etags++ + "\"", "",
                     bytes.length);
             return objects.put(new ObjectMetadata(version, Map.of(), 0, 0), upload, terms)
-                    .toCompletableFuture()
-                    .join();
+                    .toCompletableFuture();
         }
 
         /** Puts objects, each after the disk has let go of the memory of those before. */
@@ -78,8 +111,14 @@ final class CacheOnlyDiskTest {
             for (int i = 0; i < COUNT; i++) {
                 assertThat(put("k" + i, random(i, OBJECT), terms))
                         .isInstanceOf(CacheOnlyPut.Stored.class);
-                CacheRig.await(() -> disk.stats().queuedBytes() == 0);
+                settle();
             }
+        }
+
+        /** Waits until the disk has taken all that it was given. */
+        void settle() {
+            CacheRig.await(() -> disk.stats().queuedBytes() == 0
+                    && objects.stats().leavingBytes() == 0);
         }
 
         int held() {
@@ -156,7 +195,7 @@ final class CacheOnlyDiskTest {
         for (int i = 0; i < COUNT; i++) {
             assertThat(running.raise("k" + i)).isEqualTo(Raised.SETTLED);
             assertThat(running.get("k" + i)).isEqualTo(random(i, OBJECT));
-            CacheRig.await(() -> running.disk.stats().queuedBytes() == 0);
+            running.settle();
         }
         assertThat(running.objects.stats().promoted()).isPositive();
         assertThat(running.objects.stats().evicted()).isZero();
@@ -246,5 +285,129 @@ final class CacheOnlyDiskTest {
         assertThat(running.objects.contains(id(key))).isFalse();
         CacheRig.await(() -> running.objects.stats().objects() == 0);
         assertThat(running.objects.stats().onDisk()).isZero();
+    }
+
+    @Test
+    void theSamePutIsTheSameThoughTheObjectWentToDiskBeforeItWasCompared() {
+        Running running = new Running();
+        assertThat(running.put("k0", content("k0"))).isInstanceOf(CacheOnlyPut.Stored.class);
+        CountDownLatch end = new CountDownLatch(1);
+        sweeperWaits.set(end);
+        CacheRig.await(() -> sweeperIsHeld.getCount() == 0);
+        CompletableFuture<CacheOnlyPut> again = running.begin("a", "k0", content("k0"), TERMS);
+        for (int i = 1; i < COUNT && !running.objects.isOnDisk(id("k0")); i++) {
+            assertThat(running.put("k" + i, content("k" + i)))
+                    .isInstanceOf(CacheOnlyPut.Stored.class);
+            // The sweeper does not run: nothing that it has to do keeps memory in use.
+            running.settle();
+        }
+        assertThat(running.objects.isOnDisk(id("k0"))).isTrue();
+        assertThat(again).isNotDone();
+        end.countDown();
+        sweeperWaits.set(null);
+        assertThat(again.join()).isInstanceOf(CacheOnlyPut.Same.class);
+    }
+
+    @Test
+    void aLargePutIsComparedWithTheObjectOnDisk() {
+        Running running = new Running(64, Duration.ofSeconds(20), 1000, Map.of());
+        // Both together are more than all uploads may take.
+        byte[] large = random(500, 20 * PAGE);
+        assertThat(2L * large.length).isGreaterThan(running.cache.mostStagedBytes());
+        assertThat(running.put("large", large)).isInstanceOf(CacheOnlyPut.Stored.class);
+        running.fill();
+        assertThat(running.objects.isOnDisk(id("large"))).isTrue();
+        assertThat(running.put("large", large)).isInstanceOf(CacheOnlyPut.Same.class);
+    }
+
+    @Test
+    void aLeaseCallsBackAnObjectThatIsLeaving() {
+        Running running = new Running(16, Duration.ofSeconds(60), 1000, Map.of());
+        hanging.hangWrites();
+        int count = 0;
+        while (running.objects.stats().leavingBytes() == 0) {
+            assertThat(running.put("k" + count, random(count, OBJECT)))
+                    .isInstanceOf(CacheOnlyPut.Stored.class);
+            count++;
+        }
+        String leaving = "k0";
+        assertThat(running.objects.mustRaiseToLease(id(leaving))).isTrue();
+        assertThat(running.objects.isOnDisk(id(leaving))).isFalse();
+        assertThat(running.raise(leaving)).isEqualTo(Raised.SETTLED);
+        assertThat(running.objects.tryLease(id(leaving), Duration.ofMinutes(1))).isTrue();
+        hanging.goOn();
+        running.settle();
+        assertThat(running.objects.isOnDisk(id(leaving))).isFalse();
+        assertThat(running.get(leaving)).isEqualTo(content(leaving));
+        assertThat(running.objects.stats().bytes())
+                .isLessThanOrEqualTo((long) PAGES * PAGE);
+    }
+
+    @Test
+    void nothingIsReadForALeaseBeyondTheTenantsPart() {
+        Running running = new Running();
+        running.fill();
+        String key = running.onDisk();
+        assertThat(running.objects.mustRaiseToLease(id(key))).isTrue();
+        for (int i = 0; i < COUNT; i++) {
+            if (!running.objects.isOnDisk(id("k" + i))) {
+                boolean _ = running.objects.tryLease(id("k" + i), Duration.ofMinutes(1));
+            }
+        }
+        assertThat(running.objects.stats().leasesRefused()).isPositive();
+        assertThat(running.objects.mustRaiseToLease(id(key))).isFalse();
+    }
+
+    @Test
+    void atTheBoundOfTheIndexOneTenantLeavesAnothersObjectsOnDisk() {
+        // Two of four objects of the other tenant go to disk.
+        Running running = new Running(16, Duration.ofSeconds(20), 30,
+                Map.of("b", new TenantQuota(7L * PAGE, 0)));
+        for (int i = 0; i < 4; i++) {
+            assertThat(running.begin("b", "b" + i, random(i, OBJECT), TERMS).join())
+                    .isInstanceOf(CacheOnlyPut.Stored.class);
+            running.settle();
+        }
+        assertThat(running.objects.stats().onDisk()).isEqualTo(2);
+        for (int i = 0; i < 60; i++) {
+            assertThat(running.put("k" + i, random(i, 1000)))
+                    .isInstanceOf(CacheOnlyPut.Stored.class);
+        }
+        assertThat(running.objects.stats().objects()).isEqualTo(30);
+        for (int i = 0; i < 4; i++) {
+            assertThat(running.objects.contains(id("b" + i))).as("b%s", i).isTrue();
+        }
+    }
+
+    @Test
+    void aReadThatFailsAtItsStartIsNotWaitedForForEver() {
+        Running running = new Running();
+        running.fill();
+        String key = running.onDisk();
+        running.objects.below(new CacheOnlyDisk(running.disk, PAGE, (size, tenant) -> {
+            throw new IllegalStateException("no memory at all");
+        }), Runnable::run);
+        assertThat(running.raise(key)).isEqualTo(Raised.NO_ROOM);
+        assertThat(running.raise(key)).isEqualTo(Raised.NO_ROOM);
+        assertThat(running.objects.contains(id(key))).isTrue();
+    }
+
+    @Test
+    void objectsThatLeaveTakeNoMoreMemoryThanTwoQueuesOfTheDisk() {
+        Running running = new Running();
+        Queue<Runnable> ends = new ConcurrentLinkedQueue<>();
+        // The disk is quick, and the ends of the moves are slow.
+        running.objects.below(new CacheOnlyDisk(running.disk, PAGE, (size, tenant) -> null),
+                ends::add);
+        for (int i = 0; i < COUNT; i++) {
+            CacheOnlyPut _ = running.put("k" + i, random(i, OBJECT));
+            CacheRig.await(() -> running.disk.stats().queuedBytes() == 0);
+            assertThat(running.objects.stats().leavingBytes())
+                    .isLessThanOrEqualTo(2L * 16 * PAGE);
+        }
+        assertThat(running.objects.stats().leavingBytes()).isGreaterThan(16L * PAGE);
+        ends.forEach(Runnable::run);
+        assertThat(running.objects.stats().leavingBytes()).isZero();
+        assertThat(running.objects.stats().onDisk()).isPositive();
     }
 }

@@ -1,6 +1,7 @@
 package io.railhead.cache.disk;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -200,6 +201,19 @@ public final class DiskTier implements AutoCloseable {
             return NOBODY;
         }
 
+        /** Returns the number of a volume that holds each of these pages; {@link #NOBODY}. */
+        public int holderOfEach(long... pages) {
+            for (int i = 0; i < digests.size(); i++) {
+                VolumeService volume = open.get(i);
+                VersionName.Digest digest = digests.get(i);
+                if (volume.mayHold(digest) && Arrays.stream(pages)
+                        .allMatch(page -> volume.holds(digest, digest.page(page)))) {
+                    return volume.place();
+                }
+            }
+            return NOBODY;
+        }
+
         /** Returns whether some volume holds each of these pages. */
         public boolean holdsAll(long first, long end) {
             boolean all = mayHold();
@@ -252,6 +266,11 @@ public final class DiskTier implements AutoCloseable {
         DiskConfig.Share share = config.tenants().get(tenant);
         long pages = volumes.stream().mapToLong(each -> each.volume().layout.pages()).sum();
         return (long) (pages * config.pageBytes() * (share == null ? 1 : share.quota()));
+    }
+
+    /** Returns the most bytes of pages that wait to be written. */
+    public long queueBytes() {
+        return config.queueBytes();
     }
 
     /** Returns how many bytes of pages more may wait to be written now. */

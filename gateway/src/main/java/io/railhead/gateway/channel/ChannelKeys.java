@@ -77,7 +77,9 @@ record ChannelKeys(CacheOnlyKeys objects, BooleanSupplier isOver) {
             throw new S3Refusal(S3Error.INVALID_ARGUMENT, "A lease lasts at most "
                     + CacheOnlyObjects.MAX_LEASE.toMillis() + " milliseconds: " + time.toMillis());
         }
-        return marked(request, key -> objects.tryLease(key, time));
+        // Each key may wait for a disk, so nothing is read for a caller that has gone.
+        return marked(request,
+                key -> !isOver.getAsBoolean() && objects.tryLease(key, time));
     }
 
     private Answer usage(Request request) {

@@ -126,6 +126,9 @@ public final class StateCollector extends Collector {
         families.add(new GaugeMetricFamily("railhead_cache_only_leased_bytes",
                 "Memory of cache-only objects that are leased now.",
                 (double) stats.leasedBytes()));
+        families.add(new GaugeMetricFamily("railhead_cache_only_leaving_bytes",
+                "Memory of cache-only objects that the disk is taking.",
+                (double) stats.leavingBytes()));
         CounterMetricFamily leases = new CounterMetricFamily("railhead_cache_only_leases",
                 "Leases of cache-only objects: `granted`, or `refused` beyond the tenant's share.",
                 List.of("outcome"));

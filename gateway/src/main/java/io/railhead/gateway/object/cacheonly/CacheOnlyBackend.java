@@ -73,11 +73,24 @@ record CacheOnlyBackend(CacheOnlyStore store, String namespace, String tenant,
         return store.cache().cacheOnly();
     }
 
-    /** Answers a fill: a page that is missing belongs to an object that is gone. */
+    /**
+     * Answers a fill, whose page is not in memory. An object that went to disk is brought back
+     * whole, which fails the fill: its reader looks once more, and finds the page. Otherwise the
+     * object is gone.
+     */
     @Override
     public CompletionStage<BackendResponse> fetch(BackendRequest request, FetchTurn turn) {
-        return CompletableFuture
-                .completedStage(new BackendResponse(404, Headers.NONE, FixedBody.EMPTY));
+        ObjectId id = idOf(String.valueOf(request.target().bucket()), request.target().rawKey());
+        String etag = request.headers().get("if-match");
+        return objects().raise(id).thenApply(raised -> {
+            ObjectMetadata held = objects().find(id);
+            if (held == null || !held.version().etag().equals(etag)) {
+                return new BackendResponse(404, Headers.NONE, FixedBody.EMPTY);
+            }
+            throw new S3Refusal(S3Error.SLOW_DOWN, raised == Raised.NO_ROOM
+                    ? "The gateway has no room now to read this object from its disk."
+                    : "The object went to the gateway's disk while it was read.");
+        });
     }
 
     @Override

@@ -73,8 +73,8 @@ public final class CacheOnlyKeys {
 
     /**
      * Keeps an object from being evicted for room for so long, at most until its rule's
-     * {@code ttl}. One that is on disk is brought into memory first, which may wait for the disk:
-     * then not for event loops ({@link #mayWait}).
+     * {@code ttl}. One that is on disk is brought into memory first, unless its tenant has leased
+     * too much already. That may wait for the disk: then not for event loops ({@link #mayWait}).
      *
      * @param time at most {@link CacheOnlyObjects#MAX_LEASE}
      * @return false if there is none that the caller may read, or its tenant has leased too much
@@ -84,7 +84,7 @@ public final class CacheOnlyKeys {
             return false;
         }
         ObjectId id = id(key);
-        if (objects.isOnDisk(id)) {
+        if (objects.mustRaiseToLease(id)) {
             // The outcome does not matter: an object that is not in memory gets no lease.
             CacheOnlyObjects.Raised _ = objects.raise(id).toCompletableFuture().join();
         }

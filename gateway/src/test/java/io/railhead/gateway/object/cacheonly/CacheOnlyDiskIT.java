@@ -6,9 +6,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.railhead.gateway.FakeStore;
 import io.railhead.gateway.TestClient;
 import io.railhead.gateway.TestGateway;
+import io.railhead.gateway.TestPeer;
 import io.railhead.os.RequiresDirectFiles;
+import io.railhead.protocol.channel.Answer;
+import io.railhead.protocol.channel.HeldKeys;
+import io.railhead.protocol.channel.KeyBlock;
+import io.railhead.protocol.channel.Request;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
+import java.util.BitSet;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -49,24 +56,55 @@ class CacheOnlyDiskIT {
         gateway.close();
     }
 
-    @Test
-    void moreThanMemoryHoldsIsReadBackUnlessItWasDeleted() {
+    /** Puts more than memory holds, each after the disk has taken what made room. */
+    private void fill() {
         for (int i = 0; i < COUNT; i++) {
             HttpResponse<byte[]> put = client.put("/kv-a/k" + i, random(i, OBJECT));
             assertThat(put.statusCode()).isEqualTo(200);
+            settle();
         }
-        int read = 0;
+    }
+
+    private void settle() {
+        TestGateway.await(() -> gateway.metric("railhead_cache_only_leaving_bytes") == 0);
+    }
+
+    private double risen() {
+        return gateway.metric("railhead_cache_only_moved_total{direction=\"up\",}");
+    }
+
+    @Test
+    void moreThanMemoryHoldsIsReadBackUnlessItWasDeleted() {
+        fill();
+        assertThat(client.delete("/kv-a/k1").statusCode()).isEqualTo(204);
         for (int i = 0; i < COUNT; i++) {
             HttpResponse<byte[]> got = client.get("/kv-a/k" + i);
-            if (got.statusCode() == 200) {
+            assertThat(got.statusCode()).as("k%s", i).isEqualTo(i == 1 ? 404 : 200);
+            if (i != 1) {
                 assertThat(got.body()).isEqualTo(random(i, OBJECT));
-                read++;
             }
+            settle();
         }
-        // Some are evicted while the disk's queue is full.
-        assertThat(read).isGreaterThan(90);
-        assertThat(gateway.metric("railhead_cache_only_moved_total{direction=\"up\",}"))
-                .isPositive();
+        assertThat(risen()).isPositive();
         assertThat(store.requests()).isEmpty();
+    }
+
+    @Test
+    void aNativeHeadReadsNoDiskAndALeaseBringsTheObjectUp() {
+        fill();
+        try (TestPeer peer = new TestPeer(client, "SK", OBJECT)) {
+            Answer head = peer.ask(Request.head(0, "kv-a", "k0"));
+            assertThat(head.status()).as("%s", head).isEqualTo(200);
+            assertThat(head.objectSize()).isEqualTo(OBJECT);
+            assertThat(risen()).isZero();
+            Answer lease = peer.ask(Request.lease(0, "kv-a", "",
+                    KeyBlock.ofTexts(List.of("k0", "never")), 60_000));
+            assertThat(lease.status()).as("%s", lease).isEqualTo(200);
+            assertThat(HeldKeys.parse(lease.headers().getOrDefault(HeldKeys.HEADER, "")))
+                    .isEqualTo(BitSet.valueOf(new long[]{1}));
+            assertThat(risen()).isEqualTo(1);
+            assertThat(gateway.metric("railhead_cache_only_leased_bytes"))
+                    .isGreaterThanOrEqualTo(OBJECT);
+        }
     }
 }
