@@ -13,8 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class CacheOnlyDiskOrder {
     private final AtomicLong last = new AtomicLong();
-    private final ConcurrentNavigableMap<Long, CacheOnlyObject> byNumber =
-            new ConcurrentSkipListMap<>();
+    private final ConcurrentNavigableMap<Long, CacheOnlyObject> byNumber = new ConcurrentSkipListMap<>();
     /** The last object that {@link #next} returned. */
     private long lookedAt;
 

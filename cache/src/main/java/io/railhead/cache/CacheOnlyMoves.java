@@ -40,8 +40,7 @@ final class CacheOnlyMoves {
     private final CacheOnlyDisk disk;
     private final TenantPartitions partitions;
     private final Executor ending;
-    private final ConcurrentMap<CacheOnlyObject, CompletableFuture<Raised>> raising =
-            new ConcurrentHashMap<>();
+    private final ConcurrentMap<CacheOnlyObject, CompletableFuture<Raised>> raising = new ConcurrentHashMap<>();
     private final AtomicLong leavingBytes = new AtomicLong();
     private final LongAdder demoted = new LongAdder();
     private final LongAdder promoted = new LongAdder();

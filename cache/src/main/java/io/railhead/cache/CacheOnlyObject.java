@@ -11,8 +11,8 @@ import java.util.List;
  *   MEMORY ◀──▶ LEAVING ──▶ DISK ──▶ MEMORY     each of them ──▶ GONE
  * </pre>
  *
- * It moves under the index's lock of the key, or by who took it out of the index. Who makes an
- * object LEAVING gives its share of memory back; so does who makes it GONE out of MEMORY.
+ * Moves are made under the index's lock of the key, or by who took the object out of the index. Who
+ * makes it LEAVING gives its share of memory back; so does who makes it GONE out of MEMORY.
  */
 final class CacheOnlyObject {
     private final ObjectMetadata metadata;

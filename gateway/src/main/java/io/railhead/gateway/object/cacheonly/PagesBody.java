@@ -26,7 +26,7 @@ record PagesBody(ObjectCache cache, ObjectVersion version, long from, long to) i
         subscriber.onSubscribe(new Reading(this, subscriber));
     }
 
-    /** Whoever raises {@code news} from 0 emits until it is 0 again; its fields are that thread's. */
+    /** The thread that raises {@code news} from 0 emits, until it is 0 again. */
     private static final class Reading implements Subscription {
         private final PagesBody body;
         private final Subscriber<? super ByteBuffer> subscriber;
