@@ -231,3 +231,9 @@ def test_list_holds_its_client(scripted: ScriptedStore) -> None:
     infos = scripted.client().list("s3://b/")
     gc.collect()
     assert [info.url for info in infos] == ["s3://b/k"]
+
+
+def test_list_takes_an_object_without_an_etag(scripted: ScriptedStore) -> None:
+    scripted.script = lambda request: request.answer(body=b"""<ListBucketResult><Contents><Key>k</Key><Size>0</Size>
+        <LastModified>2026-01-01T00:00:00Z</LastModified></Contents></ListBucketResult>""")
+    assert [info.etag for info in scripted.client().list("s3://b/")] == [""]

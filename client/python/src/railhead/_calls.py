@@ -39,7 +39,7 @@ class Stored:
 
 @dataclass(frozen=True)
 class Info:
-    """An object; of lists without version, content type and metadata."""
+    """An object; of lists without version, content type and metadata. The ETag is "" where a list has none."""
 
     url: str
     size: int
@@ -352,7 +352,8 @@ def listed(paths: Paths, url: str, recursive: bool) -> Iterator[Info]:
     bucket, prefix = split(url, with_key=False)
     scheme = url.partition("://")[0]
     for page in paths.http().list(url, bucket, prefix, "" if recursive else "/"):
-        objects = [Info(f"{scheme}://{bucket}/{each['Key']}", each["Size"], each["ETag"],
+        # A store may list an object that is just being written, which has no ETag yet.
+        objects = [Info(f"{scheme}://{bucket}/{each['Key']}", each["Size"], each.get("ETag", ""),
                         each["LastModified"].astimezone(timezone.utc))
                    for each in page.get("Contents", ())]
         folders = [Info(f"{scheme}://{bucket}/{each['Prefix']}", 0, "", None) for each in page.get("CommonPrefixes", ())]

@@ -61,6 +61,11 @@ public final class TokenBucket {
         }
     }
 
+    /** Gives tokens back that were charged and are not used after all. */
+    public void giveBack(long tokens) {
+        fullAtNanos.addAndGet(-cost(tokens));
+    }
+
     /** Returns whether there is any token. */
     public boolean hasTokens() {
         return waitNanos() <= 0;

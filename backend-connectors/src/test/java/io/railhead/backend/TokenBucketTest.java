@@ -95,6 +95,16 @@ class TokenBucketTest {
     }
 
     @Test
+    void whatIsGivenBackIsNoDebtAndNoMoreThanABucketHolds() {
+        TokenBucket bucket = bucket(10);
+        bucket.charge(1000);
+        assertThat(bucket.hasTokens()).isFalse();
+        clock.addAndGet(5 * SECOND);
+        bucket.giveBack(1000);
+        assertThat(takeAll(bucket)).isEqualTo(10);
+    }
+
+    @Test
     void threadsTogetherTakeNoMoreThanItHolds() throws Exception {
         TokenBucket bucket = bucket(10_000);
         AtomicInteger taken = new AtomicInteger();

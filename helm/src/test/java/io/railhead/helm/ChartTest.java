@@ -267,6 +267,16 @@ class ChartTest {
                 .contains("{\"railhead.io/asks-for-pending\":\"rack1-railhead\"}");
     }
 
+    @Test
+    void theQuestionBeforeAnUninstallGoesToTheNodesOfTheGateway() throws IOException {
+        Chart chart = with("write-back", "nodeSelector: {pool: storage}\ntolerations: [{key: rdma,"
+                + " operator: Exists}]");
+        JsonNode asking = askingForPending(chart).getFirst().path("spec");
+        assertThat(asking.at("/nodeSelector/pool").asText()).isEqualTo("storage");
+        assertThat(asking.path("nodeSelector")).isEqualTo(chart.pod().path("nodeSelector"));
+        assertThat(asking.at("/tolerations/0/key").asText()).isEqualTo("rdma");
+    }
+
     /** A shell of this machine, and a stand-in for busybox whose wget is the gateway. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """

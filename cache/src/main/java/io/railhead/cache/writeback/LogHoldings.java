@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The parts of a log that its owners have taken. Guarded by the log. */
 final class LogHoldings {
-    private static final Held NOTHING = new Held(0, 0);
+    static final Held NOTHING = new Held(0, 0);
 
     private final Map<String, Held> byOwner = new HashMap<>();
 

@@ -62,7 +62,7 @@ final class LogJournal implements AutoCloseable {
 
     /** Returns the most that all entries together may take in the journal. */
     int mostEntryBytes() {
-        return layout.halfBytes() / 2;
+        return layout.mostEntryBytes();
     }
 
     /**

@@ -57,6 +57,11 @@ record LogLayout(long fileBytes, int halfBytes, int chunkBytes) {
         return fileBytes - dataAt();
     }
 
+    /** Returns the most that all entries together may take in the journal. */
+    int mostEntryBytes() {
+        return halfBytes / 2;
+    }
+
     static long wholeBlocks(long bytes) {
         return (bytes + BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES;
     }

@@ -116,6 +116,19 @@ public final class WriteLog implements AutoCloseable {
         return LogLayout.LEAST_BYTES;
     }
 
+    /**
+     * Returns the least part of a log of this size, in percent, in which its owner has room for any
+     * one record.
+     */
+    public static int leastPercent(long fileBytes) {
+        return leastPercent(LogLayout.of(fileBytes));
+    }
+
+    static int leastPercent(LogLayout layout) {
+        int record = JournalFormat.putBytes(longestDescription(layout), 1, 1);
+        return Math.ceilDiv(record, layout.mostEntryBytes() / 100);
+    }
+
     /** Opens a log in a file that is closed with it. */
     static WriteLog open(BlockFile ownedFile, LogLayout layout) {
         LogHeader header = LogHeader.read(ownedFile);
@@ -175,7 +188,23 @@ public final class WriteLog implements AutoCloseable {
 
     /** Returns whether an owner would hold more than it may with a write of this length. */
     public synchronized boolean isTooMuch(LogOwner owner, long lengthBytes) {
+        return isTooMuch(owner, holdings.of(owner.name()), lengthBytes);
+    }
+
+    /** Returns whether an owner has taken more than so many percent of its own part. */
+    public synchronized boolean hasTaken(LogOwner owner, int percent) {
         LogHoldings.Held held = holdings.of(owner.name());
+        return isBeyond(owner, held.bytes(), layout.dataBytes() / 100 * percent)
+                || isBeyond(owner, held.journalBytes(), journal.mostEntryBytes() / 100L * percent);
+    }
+
+    /** Returns whether a write of this length has no room in an empty log, or an owner's part. */
+    public boolean isTooLong(LogOwner owner, long lengthBytes) {
+        return lengthBytes > layout.dataBytes()
+                || isTooMuch(owner, LogHoldings.NOTHING, lengthBytes);
+    }
+
+    private boolean isTooMuch(LogOwner owner, LogHoldings.Held held, long lengthBytes) {
         long bytes = held.bytes() + LogLayout.wholeBlocks(lengthBytes);
         // The record of one run: its exact length is known once the bytes have their places.
         long record = longestRecord(lengthBytes, List.of(new Extent(0, 0)));
@@ -220,7 +249,11 @@ public final class WriteLog implements AutoCloseable {
      * commit of a longer one may fail.
      */
     public int longestDescription() {
-        return Math.min(LONGEST_DESCRIPTION, journal.mostEntryBytes() / PART_OF_DESCRIPTION);
+        return longestDescription(layout);
+    }
+
+    private static int longestDescription(LogLayout layout) {
+        return Math.min(LONGEST_DESCRIPTION, layout.mostEntryBytes() / PART_OF_DESCRIPTION);
     }
 
     /** An entry to be: its bytes, and what its owner needs to know of it. */

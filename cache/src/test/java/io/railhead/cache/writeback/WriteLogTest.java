@@ -91,9 +91,14 @@ final class WriteLogTest {
         try (WriteLog log = LogRig.open(disk)) {
             most = (int) (log.stats().capacityBytes() / 2) / 4096 * 4096 - 4096;
             assertThat(log.tryBegin(half, most + 8192)).as("alone too much").isNull();
+            assertThat(log.isTooLong(half, most + 8192)).isTrue();
+            assertThat(log.isTooLong(LogOwner.NOBODY, most + 8192)).isFalse();
+            assertThat(log.isTooLong(LogOwner.NOBODY, log.stats().capacityBytes() + 1)).isTrue();
             LogUpload first = requireNonNull(log.tryBegin(half, most));
             assertThat(log.tryBegin(half, 8192)).as("together too much").isNull();
             assertThat(log.isTooMuch(half, 8192)).isTrue();
+            assertThat(log.hasTaken(half, 75)).isTrue();
+            assertThat(log.isTooLong(half, 8192)).isFalse();
             requireNonNull(log.tryBegin(new LogOwner("b", 50), 8192)).close();
             first.close();
             try (LogUpload again = requireNonNull(log.tryBegin(half, most))) {
@@ -121,11 +126,15 @@ final class WriteLogTest {
         LogOwner half = new LogOwner("a", 50);
         try (WriteLog log = LogRig.open(disk)) {
             List<LogUpload> uploads = new ArrayList<>();
+            assertThat(log.hasTaken(half, 0)).isFalse();
             for (LogUpload next = log.tryBegin(half, 10); next != null; next = log
                     .tryBegin(half, 10)) {
                 uploads.add(next);
+                assertThat(log.hasTaken(half, 0)).isTrue();
             }
             assertThat(log.isTooMuch(half, 10)).isTrue();
+            assertThat(log.hasTaken(half, 75)).as("of the journal").isTrue();
+            assertThat(log.hasTaken(new LogOwner("b", 50), 0)).isFalse();
             try (LogUpload other = requireNonNull(log.tryBegin(new LogOwner("b", 50), 10))) {
                 assertThat(other.lengthBytes()).isEqualTo(10);
             }
@@ -139,6 +148,17 @@ final class WriteLogTest {
             await(log.commit(List.of(), log.entries()));
             assertThat(log.isTooMuch(half, 10)).isFalse();
         }
+    }
+
+    @Test
+    void theLeastShareOfALogHasRoomForOneRecord() {
+        int least = WriteLog.leastPercent(LogRig.LAYOUT);
+        try (WriteLog log = LogRig.open(disk)) {
+            assertThat(log.tryBegin(new LogOwner("a", least - 1), 0)).isNull();
+            requireNonNull(log.tryBegin(new LogOwner("a", least), 0)).close();
+        }
+        assertThat(WriteLog.leastPercent(WriteLog.leastBytes())).isEqualTo(2);
+        assertThat(WriteLog.leastPercent(1L << 40)).isEqualTo(1);
     }
 
     @Test

@@ -58,10 +58,20 @@ public final class Rules {
 
     /** Returns whether some tenant's objects of the bucket are in no store. */
     public boolean mayBeCacheOnly(String bucket) {
+        return some(bucket, Rule::isCacheOnly);
+    }
+
+    /** Returns whether some writes to the bucket are acknowledged at the gateway's disk. */
+    public boolean mayBeAtDisk(String bucket) {
+        return some(bucket, Rule::acknowledgesAtDisk);
+    }
+
+    /** Returns whether a rule that some requests of the bucket match meets a condition. */
+    private boolean some(String bucket, Predicate<Rule> condition) {
         for (Entry entry : entries) {
             Match match = entry.match;
             boolean matches = match.bucket() == null || Globs.matches(match.bucket(), bucket);
-            if (matches && entry.rule.isCacheOnly()) {
+            if (matches && condition.test(entry.rule)) {
                 return true;
             }
             if (matches && match.prefix() == null && match.tenant() == null) {

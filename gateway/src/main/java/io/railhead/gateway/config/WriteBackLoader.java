@@ -42,8 +42,10 @@ final class WriteBackLoader {
             throw section.problem("rate", "must be 0 for no limit, or at least 1MiB: "
                     + settings.rate());
         }
-        if (settings.tenantQuota().value() == 0) {
-            throw section.problem("tenant_quota", "must be at least 1%");
+        int leastQuota = WriteLog.leastPercent(bytes);
+        if (settings.tenantQuota().value() < leastQuota) {
+            throw section.problem("tenant_quota", "must be at least " + leastQuota
+                    + "% of a log of this size, or it has no room for one upload's record");
         }
         if (root.has("cluster")) {
             throw root.problem("write_back", "cannot be used with cluster yet: other gateways"

@@ -109,15 +109,17 @@ public final class Routes {
         Rule rule = now.rules.match(authentication.tenant(), address.bucket(), address.key());
         return rule.isCacheOnly()
                 ? cacheOnly(authentication, String.valueOf(address.bucket()), rule)
-                : withPending(now.route(authentication, rule, usage), authentication);
+                : withPending(now.route(authentication, rule, usage), authentication, now.rules,
+                        address.bucket());
     }
 
-    private Route withPending(Route route, Authentication authentication) {
+    private Route withPending(Route route, Authentication authentication, Rules rules,
+            @Nullable String bucket) {
         return writeBack == null
                 ? route
                 : new Route(writeBack.over(route.backend(), authentication, route.namespace(),
-                        route.rule()), route.caller(), route.namespace(), route.rule(),
-                        route.usage());
+                        route.rule(), bucket != null && rules.mayBeAtDisk(bucket)),
+                        route.caller(), route.namespace(), route.rule(), route.usage());
     }
 
     /** Returns whether the rules in force now keep a cache-only object in no store. */

@@ -8,6 +8,11 @@ import io.railhead.gateway.s3.sigv4.Authentication;
 @FunctionalInterface
 public interface WriteBackStores {
 
-    /** Returns the store as one caller sees it, with what is still pending. */
-    Backend over(Backend store, Authentication authentication, String namespace, Rule rule);
+    /**
+     * Returns the store as one caller sees it, with what is still pending.
+     *
+     * @param atDisk whether any rule acknowledges writes to the request's bucket at the disk
+     */
+    Backend over(Backend store, Authentication authentication, String namespace, Rule rule,
+            boolean atDisk);
 }

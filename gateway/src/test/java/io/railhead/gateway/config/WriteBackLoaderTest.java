@@ -50,6 +50,14 @@ class WriteBackLoaderTest {
     }
 
     @Test
+    void aBucketWhoseWritesMayBeAtDiskIsKnownByItsNameAlone() throws Exception {
+        Rules rules = load(GATEWAY, STORE, log(),
+                "rules: [{bucket: b, prefix: p/, acknowledge: disk, copies: 1}]").rules();
+        assertThat(rules.mayBeAtDisk("b")).isTrue();
+        assertThat(rules.mayBeAtDisk("c")).isFalse();
+    }
+
+    @Test
     void withoutItNothingOfItIsThere() throws Exception {
         GatewayConfig config = load(GATEWAY, STORE);
         assertThat(config.writeBack()).isNull();
@@ -99,7 +107,9 @@ class WriteBackLoaderTest {
             "{size: 1GiB} | write_back.path: is missing",
             "{tenant_quota: 5%} | write_back.path: is missing",
             "{path: /tmp/none-such, size: 1GiB, tenant_quota: 0%} | write_back.tenant_quota: must"
-                    + " be at least 1%",
+                    + " be at least 1% of a log",
+            "{path: /tmp/none-such, size: 64MiB, tenant_quota: 1%} | write_back.tenant_quota: must"
+                    + " be at least 2% of a log of this size, or it has no room for one upload",
             "{rate: 1GiB} | write_back.path: is missing",
             "{path: /tmp/none-such, size: 1GiB, rate: 1000} | write_back.rate: must be 0 for no"
                     + " limit, or at least 1MiB: 1000",

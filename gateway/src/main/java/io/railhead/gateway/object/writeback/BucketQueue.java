@@ -34,7 +34,7 @@ final class BucketQueue {
     private final LongSupplier nanoClock;
     private final Deque<Entry> entries = new ArrayDeque<>(); // guarded by this; in their order
     private final Map<Entry, Long> doubts = new HashMap<>(); // guarded by this; to nanoseconds
-    private final UnclearKeys unclear = new UnclearKeys(); // guarded by this; passed at once
+    private final UnclearKeys unclear = new UnclearKeys(); // guarded by this
     private final Set<PendingWrite> leaving = new HashSet<>(); // guarded by this; none is tried
     private int turns; // guarded by this; requests that are at the store
     private boolean busy; // guarded by this
@@ -141,14 +141,27 @@ final class BucketQueue {
     }
 
     /**
-     * Notes a request that went to the store at once, and got no clear answer. The store may still
-     * perform it, so a pending write of the key waits for a time. Other requests do not, as at any
-     * store: their clients know of no success.
+     * Counts a request that goes to the store now, if it {@link #mayPass}. Until {@link #passed} no
+     * pending write of its key is sent: the store might perform the request after that. Other
+     * requests do not wait, as at any store.
      *
      * @param key decoded; "" for any
      */
-    synchronized void unclear(String key) {
-        unclear.add(key, nanoClock.getAsLong());
+    synchronized boolean tryPass(String key, boolean deletes) {
+        boolean passes = mayPass(key, deletes);
+        if (passes) {
+            unclear.begin(key);
+        }
+        return passes;
+    }
+
+    /** Ends a request that passed. Pending writes of some keys wait for a time after it. */
+    void passed(String key, Set<String> unclearKeys) {
+        synchronized (this) {
+            unclear.end(key);
+            unclearKeys.forEach(each -> unclear.add(each, nanoClock.getAsLong()));
+        }
+        goOn();
     }
 
     /**
@@ -242,7 +255,8 @@ final class BucketQueue {
         if (first == null || busy || closed || sealed || timer != null) {
             return null;
         }
-        if (first instanceof PendingWrite write && leaving.contains(write)) {
+        if (first instanceof PendingWrite write
+                && (leaving.contains(write) || unclear.isOut(write.key()))) {
             return null;
         }
         if (isInDoubt(first.key(), first)) {

@@ -20,6 +20,7 @@ final class DiscardedWrites {
     private final Map<PendingName.Identity, List<Discarded>> byKey = new LinkedHashMap<>(); // guarded
                                                                                             // by
                                                                                             // this
+    private long newest; // guarded by this
 
     /**
      * One object, without its bytes and parts.
@@ -46,29 +47,39 @@ final class DiscardedWrites {
     /** Takes back what is not discarded after all. */
     synchronized void remove(PendingWrite write) {
         Discarded discarded = Discarded.of(write);
-        removeIf(write, discarded::equals);
+        removeIf(write.name().identity(), discarded::equals);
+    }
+
+    /** Returns the place of the newest acknowledged write, behind which a request comes now. */
+    synchronized long newest() {
+        return newest;
     }
 
     /**
      * Forgets its writer's earlier objects of that key, since it is acknowledged in their place.
      */
     synchronized void acknowledged(PendingWrite write) {
-        removeIf(write, earlier -> write.isOf(earlier.principal())
+        newest = Math.max(newest, write.sequence());
+        removeIf(write.name().identity(), earlier -> write.isOf(earlier.principal())
                 && earlier.sequence() < write.sequence());
     }
 
     /** Forgets all earlier objects of that key, since the store has this one in their place. */
     synchronized void stored(PendingWrite write) {
-        removeIf(write, earlier -> earlier.sequence() < write.sequence());
+        removeIf(write.name().identity(), earlier -> earlier.sequence() < write.sequence());
     }
 
-    /** Forgets a key's objects, since the store has been told of a later state. */
-    synchronized void changed(PendingName.Identity name) {
-        byKey.remove(name);
+    /**
+     * Forgets a key's objects, since the store has been told of a later state.
+     *
+     * @param through {@link #newest} before the request that told it
+     */
+    synchronized void changed(PendingName.Identity name, long through) {
+        removeIf(name, earlier -> earlier.sequence() <= through);
     }
 
-    private void removeIf(PendingWrite write, Predicate<Discarded> leaves) {
-        byKey.computeIfPresent(write.name().identity(), (_, discarded) -> {
+    private void removeIf(PendingName.Identity name, Predicate<Discarded> leaves) {
+        byKey.computeIfPresent(name, (_, discarded) -> {
             discarded.removeIf(leaves);
             return discarded.isEmpty() ? null : discarded;
         });

@@ -23,6 +23,7 @@ final class LogBody implements Body {
     private final long to;
     private final Consumer<Throwable> onFailure;
     private final AtomicBoolean used = new AtomicBoolean();
+    private volatile long emittedBytes;
 
     /**
      * @param ownedReader of the object's entry
@@ -43,6 +44,11 @@ final class LogBody implements Body {
             subscriber.onError(new BackendException(BackendException.Reason.UNSENT,
                     "the body is closed, or has a subscriber", null));
         }
+    }
+
+    /** Returns the bytes that its subscriber has been given. */
+    long emittedBytes() {
+        return emittedBytes;
     }
 
     /** Closes the readers, and refuses a later subscriber, unless there is one. */
@@ -114,6 +120,7 @@ final class LogBody implements Body {
                 ready.position(ready.position() + count);
                 chunk = ready.hasRemaining() ? ready : null;
                 at += count;
+                body.emittedBytes = at - body.from;
                 subscriber.onNext(piece);
             }
         }

@@ -22,15 +22,15 @@ import java.util.function.LongSupplier;
 record LogRoom(WriteLog log, Duration patience, LongSupplier nanoClock,
         Consumer<Boolean> onRefusal) {
     private static final long LOOK_MILLIS = 20;
-    /** Uploads begin at the store while less than this part is free, of the log or of a share. */
-    private static final int PART_FOR_UPLOADS = 4;
+    /** Uploads begin at the store while more than this is taken, of the log or of a share. */
+    private static final int MOST_PERCENT = 75;
 
     /** Returns whether an upload that begins now will probably find room for its parts. */
     boolean isThereForUploads(LogOwner owner) {
         WriteLog.Stats now = log.stats();
-        long share = now.capacityBytes() / 100 * owner.mostPercent();
-        return !now.failed() && now.freeBytes() >= now.capacityBytes() / PART_FOR_UPLOADS
-                && !log.isTooMuch(owner, share / PART_FOR_UPLOADS);
+        long taken = now.capacityBytes() - now.freeBytes();
+        return !now.failed() && taken <= now.capacityBytes() / 100 * MOST_PERCENT
+                && !log.hasTaken(owner, MOST_PERCENT);
     }
 
     /**

@@ -223,6 +223,7 @@ final class MultipartWriter {
     private CompletionStage<Answer> send(String id, LogPart part) {
         LogReader reader = log.tryRead(List.of(part.entry()));
         if (reader == null) {
+            throttle.giveBack(part.sizeBytes());
             return CompletableFuture
                     .failedStage(new FailedStep(new StoreWriter.Outcome.Failed("", false)));
         }
@@ -238,7 +239,10 @@ final class MultipartWriter {
         String query = "partNumber=" + part.number() + "&uploadId=" + PercentCodec.encode(id);
         return ask("PUT", query, headers.build(),
                 new Payload.Stream(body, part.sizeBytes(), "UNSIGNED-PAYLOAD", Map.of()), null)
-                .whenComplete((_, _) -> body.closeUnused())
+                .whenComplete((_, _) -> {
+                    body.closeUnused();
+                    throttle.giveBack(part.sizeBytes() - body.emittedBytes());
+                })
                 .handle((answer, failure) -> {
                     if (answer == null) {
                         // A part that arrives late changes no object, and has the same bytes.

@@ -67,14 +67,12 @@ final class OpenUpload {
     }
 
     /** Counts a part on its way; {@link #arrived} must follow. */
-    synchronized void arrives(long nowMillis) {
+    synchronized void arrives() {
         arriving++;
-        lastMillis = nowMillis;
     }
 
-    synchronized void arrived(long nowMillis) {
+    synchronized void arrived() {
         arriving--;
-        lastMillis = nowMillis;
     }
 
     /** Counts the time without a part from now on: nobody could send one while no gateway ran. */
@@ -82,7 +80,7 @@ final class OpenUpload {
         lastMillis = Math.max(lastMillis, nowMillis);
     }
 
-    /** Returns whether no part has come since a moment, and none is on its way. */
+    /** Returns whether no part was stored since a moment, and none is on its way. */
     synchronized boolean isIdleSince(long millis) {
         return arriving == 0 && lastMillis < millis;
     }
@@ -114,6 +112,7 @@ final class OpenUpload {
 
     private synchronized void keep(LogPart part) {
         LogPart former = parts.put(part.number(), part);
+        lastMillis = Math.max(lastMillis, part.record().atMillis());
         if (former != null) {
             // Committed before any completion. A start removes it if a crash comes between.
             var _ = log.commit(List.of(), List.of(former.entry()));

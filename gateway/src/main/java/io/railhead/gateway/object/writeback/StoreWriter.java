@@ -64,20 +64,22 @@ record StoreWriter(WriteLog log, Function<String, @Nullable Backend> stores,
         return pending.write().isMultipart()
                 ? new MultipartWriter(log, store, caller, throttle, pending).write()
                 : throttle.admit(pending.sizeBytes())
-                        .thenCompose(_ -> put(store, caller, pending));
+                        .thenCompose(_ -> put(store, caller, throttle, pending));
     }
 
     private static CompletionStage<Outcome> refusal(String reason) {
         return CompletableFuture.completedStage(new Outcome.Failed(reason, false));
     }
 
-    private CompletionStage<Outcome> put(Backend store, Caller caller, PendingWrite pending) {
+    private CompletionStage<Outcome> put(Backend store, Caller caller, WriteThrottle throttle,
+            PendingWrite pending) {
         AtomicReference<@Nullable Throwable> unreadable = new AtomicReference<>();
         LogReader reader = pending.tryRead(log);
+        long size = pending.sizeBytes();
         if (reader == null) {
+            throttle.giveBack(size);
             return CompletableFuture.completedStage(new Outcome.Failed("", false));
         }
-        long size = pending.sizeBytes();
         LogBody body = new LogBody(reader, 0, size, unreadable::set);
         Payload payload = new Payload.Stream(body, size, "UNSIGNED-PAYLOAD", Map.of());
         Headers.Builder headers = Headers.builder();
@@ -88,7 +90,10 @@ record StoreWriter(WriteLog log, Function<String, @Nullable Backend> stores,
         BackendRequest request = Requests.put(pending.name().target(""), caller, headers.build(),
                 payload);
         // A request that was never sent has not subscribed to its body.
-        return send(store, request).whenComplete((_, _) -> body.closeUnused()).thenApply(answer -> {
+        return send(store, request).whenComplete((_, _) -> {
+            body.closeUnused();
+            throttle.giveBack(size - body.emittedBytes());
+        }).thenApply(answer -> {
             BodyDrain.discard(answer.body());
             return outcome(pending, answer);
         }).exceptionally(failure -> failed(failure, unreadable.get()));

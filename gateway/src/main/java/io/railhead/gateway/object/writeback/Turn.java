@@ -51,7 +51,7 @@ final class Turn implements BucketQueue.Entry {
      * perform the request; it never fails.
      */
     CompletionStage<Boolean> take() {
-        return sent().handle((stored, failure) -> {
+        return sent(request).handle((stored, failure) -> {
             if (stored != null) {
                 answer.complete(stored);
             } else {
@@ -61,7 +61,9 @@ final class Turn implements BucketQueue.Entry {
         });
     }
 
-    private CompletionStage<BackendResponse> sent() {
+    /** Sends a request; its failure to begin is one of the stage. */
+    static CompletionStage<BackendResponse> sent(
+            Supplier<CompletionStage<BackendResponse>> request) {
         try {
             return request.get();
         } catch (RuntimeException | Error e) {

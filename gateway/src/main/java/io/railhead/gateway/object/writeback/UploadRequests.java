@@ -126,15 +126,19 @@ record UploadRequests(WriteBack writeBack, Backend store, WriteBackBackend.Write
         if (length < 0) {
             throw new S3Refusal(S3Error.MISSING_CONTENT_LENGTH);
         }
-        if (length > Math.min(LONGEST_PART, writeBack.log().stats().capacityBytes())) {
+        if (length > LONGEST_PART) {
             throw new S3Refusal(S3Error.ENTITY_TOO_LARGE);
         }
-        upload.arrives(writeBack.nowMillis());
+        if (writeBack.log().isTooLong(owner(), length)) {
+            throw new S3Refusal(S3Error.ENTITY_TOO_LARGE, "The part is larger than the gateway's"
+                    + " write-back log, or than the tenant's share of it.");
+        }
+        upload.arrives();
         return writeBack.room()
                 .of(owner(), length)
                 .thenCompose(room -> DiskBody.take(payload, room,
                         received -> commit(upload, number, sums, received)))
-                .whenComplete((_, _) -> upload.arrived(writeBack.nowMillis()));
+                .whenComplete((_, _) -> upload.arrived());
     }
 
     private CompletionStage<BackendResponse> commit(OpenUpload upload, int number,

@@ -109,6 +109,7 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
         LogContents found = LogContents.of(log);
         this.recovered = found.writes(writes);
         recovered.forEach(keys::add);
+        recovered.forEach(discards::acknowledged);
         recovered.forEach(this::completed);
         recovered.forEach(write -> own(write.write().head(), write.entries()));
         for (OpenUpload upload : found.uploads()) {
@@ -234,13 +235,13 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
 
     @Override
     public Backend over(Backend store, Authentication authentication, String namespace,
-            Rule rule) {
+            Rule rule, boolean atDisk) {
         String principal = authentication.principalName();
         boolean isKept = authentication instanceof Authentication.Known known
                 && known.key().session() == null && known.key().sessionToken() == null
                 && callerOf(principal) != null;
         return new WriteBackBackend(this, store,
-                new WriteBackBackend.Writer(principal, namespace, isKept), rule);
+                new WriteBackBackend.Writer(principal, namespace, isKept), rule, atDisk);
     }
 
     /** Returns the identity at the store that outlives a client's key; null for none. */
@@ -420,31 +421,20 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
 
     /**
      * Sends a request that changes something of a bucket once the store has the writes before it.
-     * The writes after it wait for its answer. It fails after a time, and is then never sent.
-     *
-     * @param key decoded; "" if it is not about one key
+     * The writes after it wait for its answer. It fails after a time, and is then never sent. It
+     * fails likewise if what it copies is discarded meanwhile.
      */
-    CompletionStage<BackendResponse> inTurn(PendingName.Bucket bucket, String key, boolean deletes,
+    CompletionStage<BackendResponse> inTurn(PendingName.Bucket bucket, BucketChange change,
             Supplier<CompletionStage<BackendResponse>> request) {
-        return inTurn(bucket, key, "", deletes, request);
-    }
-
-    /**
-     * Sends a request as the other method does. It fails if what it copies is discarded meanwhile.
-     *
-     * @param source the key in the same bucket that it copies, decoded; "" for none
-     */
-    CompletionStage<BackendResponse> inTurn(PendingName.Bucket bucket, String key, String source,
-            boolean deletes, Supplier<CompletionStage<BackendResponse>> request) {
-        BucketQueue queue = queues.get(bucket);
-        if (queue == null || queue.mayPass(key, deletes)) {
-            return request.get().whenComplete((answer, failure) -> {
-                if (Turn.isUnclear(answer, failure)) {
-                    queue(bucket).unclear(key);
-                }
-            });
+        // Without such a rule nothing will be pending: a queue for each bucket would add up.
+        BucketQueue queue = change.atDisk() ? queue(bucket) : queues.get(bucket);
+        if (queue == null) {
+            return request.get();
         }
-        Turn turn = new Turn(key, source, request);
+        if (queue.tryPass(change.key(), change.deletes())) {
+            return passing(queue, change, request);
+        }
+        Turn turn = new Turn(change.key(), change.source(), request);
         queue.add(turn);
         // A thread of the JDK: it outlives this object, and a waiting request must end.
         CompletableFuture.delayedExecutor(bounds.patience.toMillis(), TimeUnit.MILLISECONDS)
@@ -454,6 +444,19 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
                     }
                 });
         return turn.answer();
+    }
+
+    private static CompletionStage<BackendResponse> passing(BucketQueue queue, BucketChange change,
+            Supplier<CompletionStage<BackendResponse>> request) {
+        return Turn.sent(request).whenComplete((answer, failure) -> {
+            if (Turn.isUnclear(answer, failure)) {
+                // Many keys are not for a store's thread.
+                var _ = Thread.startVirtualThread(
+                        () -> queue.passed(change.key(), change.keys().get()));
+            } else {
+                queue.passed(change.key(), Set.of());
+            }
+        });
     }
 
     private S3Refusal waitedTooLong() {

@@ -34,9 +34,10 @@ import org.jspecify.annotations.Nullable;
  * time: nothing is merged. Refusals fail the stage with {@code S3Refusal}.
  *
  * @param store what the log writes to later
+ * @param atDisk whether any rule acknowledges writes to the request's bucket at the disk
  */
-record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
-        Rule rule) implements ForwardingBackend {
+record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer, Rule rule,
+        boolean atDisk) implements ForwardingBackend {
     /** S3's bound of one upload. */
     private static final long LONGEST_PUT = 5L << 30;
     private static final int LONGEST_KEY = 1024;
@@ -138,27 +139,44 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
             // Creation and settings may be the cure of a write that the store refuses.
             case "PUT" -> told(writeBack.changing(bucket, forward));
             case "DELETE" -> told(writeBack.changing(bucket, () -> isPlain
-                    ? writeBack.inTurn(bucket, "", false, forward)
+                    ? writeBack.inTurn(bucket, ofAnyKey(), forward)
                     : forward.get()));
-            default -> told(writeBack.inTurn(bucket, "", false, deletesKeys(request)
-                    ? () -> forward.get().thenCompose(answer -> deleted(request, bucket, answer))
-                    : forward));
+            default -> told(request.payload() instanceof Payload.Bytes(ByteBuffer list)
+                    && deletesKeys(request)
+                            ? writeBack.inTurn(bucket, ofKeys(list),
+                                    deleting(list, bucket, forward))
+                            : writeBack.inTurn(bucket, ofAnyKey(), forward));
         };
+    }
+
+    private BucketChange ofAnyKey() {
+        return new BucketChange("", "", false, atDisk);
+    }
+
+    private BucketChange ofKeys(ByteBuffer list) {
+        return new BucketChange("", "", false, atDisk, () -> DeletedKeys.all(list));
     }
 
     private static boolean deletesKeys(BackendRequest request) {
         return request.method().equals("POST")
-                && Query.require(request.target().rawQuery()).has("delete")
-                && request.payload() instanceof Payload.Bytes;
+                && Query.require(request.target().rawQuery()).has("delete");
+    }
+
+    /** Has a DeleteObjects end the discards from before it came. */
+    private Supplier<CompletionStage<BackendResponse>> deleting(ByteBuffer list,
+            PendingName.Bucket bucket, Supplier<CompletionStage<BackendResponse>> forward) {
+        long through = writeBack.discards().newest();
+        return () -> forward.get()
+                .thenCompose(answer -> deleted(list, bucket, answer, through));
     }
 
     /** Notes the keys that a DeleteObjects has deleted, if any of the bucket was discarded. */
-    private CompletionStage<BackendResponse> deleted(BackendRequest request,
-            PendingName.Bucket bucket, BackendResponse answer) {
+    private CompletionStage<BackendResponse> deleted(ByteBuffer list,
+            PendingName.Bucket bucket, BackendResponse answer, long through) {
         DiscardedWrites discards = writeBack.discards();
-        return answer.isSuccess() && request.payload() instanceof Payload.Bytes(ByteBuffer list)
+        return answer.isSuccess()
                 && discards.find(discarded -> discarded.name().bucket().equals(bucket)) != null
-                        ? new DeletedKeys(discards, bucket, list).noted(answer)
+                        ? new DeletedKeys(discards, bucket, list, through).noted(answer)
                         : CompletableFuture.completedStage(answer);
     }
 
@@ -206,18 +224,22 @@ record WriteBackBackend(WriteBack writeBack, Backend store, Writer writer,
         PendingName source = sourceOf(request);
         boolean isOfThisBucket = source == null || source.inBucket().equals(named.inBucket());
         String copied = source == null || !isOfThisBucket ? "" : source.key();
+        // As it comes, not as it is sent: a write that is acknowledged meanwhile has a later place.
+        long through = writeBack.discards().newest();
+        BucketChange change = new BucketChange(named.key(), copied,
+                request.method().equals("DELETE"), atDisk);
         Supplier<CompletionStage<BackendResponse>> turn = () -> writeBack.inTurn(named.inBucket(),
-                named.key(), copied, request.method().equals("DELETE"),
-                () -> told(forward.get()).thenApply(answer -> changed(named, answer)));
+                change,
+                () -> told(forward.get()).thenApply(answer -> changed(named, answer, through)));
         return source == null || isOfThisBucket
                 ? turn.get()
                 : writeBack.settledWithBucket(source).thenCompose(_ -> turn.get());
     }
 
     /** Notes that the store has a later state of an object than one that was discarded. */
-    private BackendResponse changed(PendingName named, BackendResponse answer) {
+    private BackendResponse changed(PendingName named, BackendResponse answer, long through) {
         if (answer.isSuccess()) {
-            writeBack.discards().changed(named.identity());
+            writeBack.discards().changed(named.identity(), through);
         }
         return answer;
     }

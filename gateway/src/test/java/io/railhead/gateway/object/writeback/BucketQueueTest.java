@@ -10,6 +10,7 @@ import io.railhead.gateway.s3.S3Refusal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -88,7 +89,8 @@ class BucketQueueTest {
 
     @Test
     void aPendingWriteWaitsOutARequestThatPassedWithoutAClearAnswer() throws Exception {
-        queue.unclear("a");
+        assertThat(queue.tryPass("", false)).isTrue();
+        queue.passed("", Set.of("a", "c"));
         assertThat(queue.mayPass("a", false)).as("other requests pass").isTrue();
         put("b");
         answer(WRITTEN);
@@ -99,6 +101,47 @@ class BucketQueueTest {
         nowNanos += BucketQueue.DOUBT.toNanos();
         fire();
         assertThat(sent).containsExactly("b", "a");
+    }
+
+    @Test
+    void aPendingWriteWaitsForARequestOfItsKeyThatWentAtOnce() throws Exception {
+        assertThat(queue.tryPass("a", true)).isTrue();
+        assertThat(queue.tryPass("a", false)).as("others pass beside it").isTrue();
+        put("b");
+        assertThat(sent).containsExactly("b");
+        answer(WRITTEN);
+        put("a");
+        queue.retry();
+        queue.passed("a", Set.of());
+        assertThat(sent).as("one is still out").containsExactly("b");
+        queue.passed("a", Set.of());
+        assertThat(sent).containsExactly("b", "a");
+    }
+
+    @Test
+    void aRequestThatMayPassAStuckWriteHoldsUpItsOwnKeyAlone() throws Exception {
+        put("a");
+        answer(REFUSED);
+        assertThat(queue.tryPass("a", true)).isFalse();
+        assertThat(queue.tryPass("b", true)).isTrue();
+        queue.retry();
+        answer(WRITTEN);
+        put("b");
+        assertThat(sent).containsExactly("a", "a");
+        queue.passed("b", Set.of("b"));
+        assertThat(sent).hasSize(2);
+        nowNanos += BucketQueue.DOUBT.toNanos();
+        fire();
+        assertThat(sent).containsExactly("a", "a", "b");
+    }
+
+    @Test
+    void aRequestOfNoOneKeyHoldsUpAllPendingWritesWhileItIsOut() throws Exception {
+        assertThat(queue.tryPass("", false)).isTrue();
+        put("a");
+        assertThat(sent).isEmpty();
+        queue.passed("", Set.of());
+        assertThat(sent).containsExactly("a");
     }
 
     @Test

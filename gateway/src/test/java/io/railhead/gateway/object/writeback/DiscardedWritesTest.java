@@ -60,10 +60,18 @@ class DiscardedWritesTest {
     }
 
     @Test
-    void aChangeAtTheStoreEndsAllOfItsKey() throws Exception {
-        PendingWrite write = put("a");
-        discards.add(write);
-        discards.changed(write.name().identity());
+    void aChangeAtTheStoreEndsWhatWasAcknowledgedBeforeItAndNoMore() throws Exception {
+        PendingWrite before = put("a");
+        discards.acknowledged(before);
+        long through = discards.newest();
+        PendingWrite meanwhile = put("a");
+        discards.acknowledged(meanwhile);
+        discards.add(before);
+        discards.add(meanwhile);
+        discards.changed(before.name().identity(), through);
+        discards.remove(before);
+        assertThat(has("a")).as("acknowledged while the change was out").isTrue();
+        discards.changed(before.name().identity(), discards.newest());
         assertThat(has("a")).isFalse();
     }
 }

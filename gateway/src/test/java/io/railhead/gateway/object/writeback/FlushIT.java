@@ -11,6 +11,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
@@ -18,11 +19,15 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The call by which a writer waits for the store to have what was acknowledged at the disk. */
 @RequiresDirectFiles
 class FlushIT {
     private static final byte[] BYTES = "a part of a checkpoint".getBytes(StandardCharsets.UTF_8);
+    private static final byte[] BOTH = ("<Delete><Quiet>true</Quiet><Object><Key>a</Key></Object>"
+            + "<Object><Key>b</Key></Object></Delete>").getBytes(StandardCharsets.UTF_8);
     private static final String THROUGH = "x-railhead-flush-through";
     private static final String POLICY = """
             {"Version": "2012-10-17", "Statement": [
@@ -48,6 +53,7 @@ class FlushIT {
     private final CountDownLatch held = new CountDownLatch(1);
     private volatile int status;
     private volatile String deletion = "";
+    private volatile CountDownLatch deleting = new CountDownLatch(0);
     private final TestGateway gateway = TestGateway.over(store)
             .principals(PRINCIPALS)
             .file("policy.json", POLICY);
@@ -76,6 +82,9 @@ class FlushIT {
     void start() {
         store.put("/ckpt", "<VersioningConfiguration/>".getBytes(StandardCharsets.UTF_8));
         store.fault((exchange, body) -> {
+            if (Set.of("DELETE", "POST").contains(exchange.getRequestMethod())) {
+                TestGateway.await(deleting);
+            }
             if (exchange.getRequestMethod().equals("POST")) {
                 FakeStore.answerQuietly(exchange, 200, deletion);
                 return true;
@@ -96,6 +105,7 @@ class FlushIT {
     @AfterEach
     void stop() {
         held.countDown();
+        deleting.countDown();
         gateway.close();
     }
 
@@ -320,10 +330,32 @@ class FlushIT {
         assertThat(flush(trainer, "bucket=ckpt&prefix=b").statusCode()).isEqualTo(200);
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aDeletionDoesNotEndTheDiscardOfAWriteThatCameAfterIt(boolean ofSeveral) {
+        gateway.restart(config("60s"));
+        status = 403;
+        deletion = "<DeleteResult/>";
+        held.countDown();
+        keep("/ckpt/b");
+        TestGateway.await(() -> isDiscarded("b"));
+        deleting = new CountDownLatch(1);
+        int before = store.requests().size();
+        CompletableFuture<HttpResponse<byte[]>> deleted = ofSeveral
+                ? trainer.sendAsync("POST", "/ckpt?delete", BOTH)
+                : trainer.sendAsync("DELETE", "/ckpt/a", new byte[0]);
+        TestGateway.await(() -> !store.requestsAfter(before).isEmpty());
+        keep("/ckpt/a");
+        TestGateway.await(() -> isDiscarded("a"));
+        deleting.countDown();
+        assertThat(deleted.join().statusCode()).isBetween(200, 204);
+        assertThat(flush(trainer, "bucket=ckpt&prefix=a").statusCode()).isEqualTo(409);
+        assertThat(flush(trainer, "bucket=ckpt&prefix=b").statusCode())
+                .isEqualTo(ofSeveral ? 200 : 409);
+    }
+
     private HttpResponse<byte[]> deleteBoth() {
-        return trainer.send("POST", "/ckpt?delete", ("<Delete><Quiet>true</Quiet><Object><Key>a"
-                + "</Key></Object><Object><Key>b</Key></Object></Delete>")
-                .getBytes(StandardCharsets.UTF_8));
+        return trainer.send("POST", "/ckpt?delete", BOTH);
     }
 
     @Test

@@ -467,6 +467,17 @@ class MultipartWriteBackIT {
         requireEmpty();
     }
 
+    @Test
+    void aPartThatNoQuotaHoldsIsRefusedForGood() {
+        gateway.restart(config().replace("  size: 64MiB", "  size: 64MiB\n  tenant_quota: 20%"));
+        String id = begin("/ckpt/a");
+        HttpResponse<byte[]> refused = trainer.put(part("/ckpt/a", id, 1), new byte[15 << 20]);
+        assertThat(refused.statusCode()).isEqualTo(400);
+        assertThat(text(refused)).contains("EntityTooLarge");
+        String etag = etag(trainer.put(part("/ckpt/a", id, 1), new byte[5 << 20]));
+        assertThat(level(complete("/ckpt/a", id, List.of(etag)))).isEqualTo("disk");
+    }
+
     private String begin2(String path) {
         goOn();
         String id = begin(path);

@@ -55,12 +55,19 @@ class OpenUploadsTest {
         uploads.endAbandoned();
         assertThat(uploads.stats().open()).as("a day and no more").isEqualTo(1);
         now = now.plusMillis(1);
-        upload.arrives(now.toEpochMilli());
+        upload.arrives();
         now = now.plus(OpenUploads.LONGEST_PAUSE).plusMillis(1);
         uploads.endAbandoned();
         assertThat(uploads.stats().open()).as("a part on its way").isEqualTo(1);
-        upload.arrived(now.toEpochMilli());
-        now = now.plus(OpenUploads.LONGEST_PAUSE).plusMillis(1);
+        LogOfTest.await(part(upload, 2, 10_000));
+        upload.arrived();
+        now = now.plus(OpenUploads.LONGEST_PAUSE);
+        uploads.endAbandoned();
+        assertThat(uploads.stats().open()).as("a day since it was stored").isEqualTo(1);
+        // Refused, as by a full log: that keeps no upload open.
+        upload.arrives();
+        upload.arrived();
+        now = now.plusMillis(1);
         uploads.endAbandoned();
         LogOfTest.await(file.log.commit(List.of(), List.of()));
         assertThat(uploads.stats()).isEqualTo(new OpenUploads.Stats(0, 0, 1, 0));

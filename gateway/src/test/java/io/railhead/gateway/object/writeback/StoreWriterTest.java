@@ -39,12 +39,17 @@ class StoreWriterTest {
 
     private StoreWriter.Outcome.Failed failure(CompletionStage<BackendResponse> answer)
             throws Exception {
+        return failure(answer, throttle);
+    }
+
+    private StoreWriter.Outcome.Failed failure(CompletionStage<BackendResponse> answer,
+            WriteThrottle pace) throws Exception {
         StoreWriter writer = new StoreWriter(file.log, _ -> new NoBackend() {
             @Override
             public CompletionStage<BackendResponse> send(BackendRequest request) {
                 return answer;
             }
-        }, _ -> new Caller.Anonymous(), _ -> throttle);
+        }, _ -> new Caller.Anonymous(), _ -> pace);
         return (StoreWriter.Outcome.Failed) LogOfTest.await(writer.write(pending));
     }
 
@@ -58,6 +63,15 @@ class StoreWriterTest {
         failure(failed(BackendException.Reason.RATE_LIMITED));
         LogOfTest.await(file.log.commit(List.of(), pending.entries()));
         assertThat(file.log.stats().freeBytes()).isEqualTo(file.log.stats().capacityBytes());
+    }
+
+    @Test
+    void aTryThatSentNothingTakesNothingOfTheRate() throws Exception {
+        // On a clock that stands still, no pause would ever end.
+        WriteThrottle slow = new WriteThrottle(1000, () -> 0, () -> 0, (_, _) -> {},
+                new LongAdder());
+        failure(failed(BackendException.Reason.UNREACHABLE), slow);
+        failure(failed(BackendException.Reason.BROKEN), slow);
     }
 
     @ParameterizedTest

@@ -443,6 +443,8 @@ class WriteBackIT {
         assertThat(level(trainer.put("/ckpt/b", most))).isEqualTo("store");
         assertThat(gateway.metric("railhead_write_back_over_quota_total")).isEqualTo(1);
         assertThat(level(other.put("/ckpt/c", most))).as("another").isEqualTo("disk");
+        // Later requests of the bucket wait for that one, and not for long.
+        TestGateway.await(() -> gateway.metric("railhead_write_back_pending") == 1);
         HttpResponse<byte[]> begun = trainer.send("POST", "/ckpt/m?uploads", new byte[0]);
         assertThat(new String(begun.body(), StandardCharsets.UTF_8))
                 .doesNotContain("railhead-disk-");

@@ -14,6 +14,7 @@ import io.railhead.gateway.channel.NoBackend;
 import io.railhead.gateway.s3.S3Refusal;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -24,6 +25,8 @@ import org.junit.jupiter.api.Test;
 class WriteBackTest {
     private static final PendingName.Bucket CKPT = new PendingName.Bucket("store", "ckpt");
     private static final PendingName.Bucket OTHER = new PendingName.Bucket("store", "other");
+
+    private static final BucketChange CHANGE = new BucketChange("key", "", false, true);
 
     private final LogOfTest file = new LogOfTest();
     private final WriteBack writeBack = new WriteBack(file.log, file.cache.writes(),
@@ -58,7 +61,7 @@ class WriteBackTest {
         assertThatThrownBy(() -> LogOfTest.await(acknowledge("ckpt")))
                 .hasCauseInstanceOf(LogUnusableException.class);
         assertThatThrownBy(() -> LogOfTest.await(
-                writeBack.inTurn(CKPT, "key", false, this::send)))
+                writeBack.inTurn(CKPT, CHANGE, this::send)))
                 .hasCauseInstanceOf(S3Refusal.class);
         assertThat(sent).hasValue(0);
         try (later) {
@@ -66,7 +69,7 @@ class WriteBackTest {
                     writeBack.acknowledge(LogOfTest.head("other", "key"), "\"etag\"", later)))
                     .hasCauseInstanceOf(LogUnusableException.class);
         }
-        LogOfTest.await(writeBack.inTurn(OTHER, "key", false, this::send));
+        LogOfTest.await(writeBack.inTurn(OTHER, CHANGE, this::send));
         assertThat(sent).as("the log had failed before, and took nothing").hasValue(1);
     }
 
@@ -75,12 +78,12 @@ class WriteBackTest {
             throws Exception {
         writeBack.start(_ -> store);
         CompletableFuture<BackendResponse> broken = new CompletableFuture<>();
-        CompletionStage<BackendResponse> passed = writeBack.inTurn(CKPT, "key", false,
+        CompletionStage<BackendResponse> passed = writeBack.inTurn(CKPT, CHANGE,
                 () -> broken);
         broken.completeExceptionally(new BackendException(BackendException.Reason.BROKEN,
                 "the connection broke", null));
         assertThat(passed.toCompletableFuture()).isCompletedExceptionally();
-        LogOfTest.await(writeBack.inTurn(CKPT, "key", false, this::send));
+        LogOfTest.await(writeBack.inTurn(CKPT, CHANGE, this::send));
         assertThat(sent).as("others pass, as at any store").hasValue(1);
         LogOfTest.await(acknowledge("ckpt"));
         assertThat(writeBack.pending().getFirst().problem()).as("not tried").isEmpty();
@@ -90,6 +93,46 @@ class WriteBackTest {
         }
         TestGateway.await(() -> writeBack.pending(OTHER::equals).getFirst().problem().length() > 0);
         assertThat(writeBack.pending(CKPT::equals).getFirst().problem()).isEmpty();
+    }
+
+    @Test
+    void aRequestThatIsOutHoldsBackPendingWritesOfItsKeyAndOneThatCannotBeSentDoesNot()
+            throws Exception {
+        writeBack.start(_ -> store);
+        CompletableFuture<BackendResponse> slow = new CompletableFuture<>();
+        CompletionStage<BackendResponse> passed = writeBack.inTurn(CKPT, CHANGE, () -> slow);
+        CompletionStage<BackendResponse> unsent = writeBack.inTurn(CKPT, CHANGE, () -> {
+            throw new IllegalStateException("of the test");
+        });
+        assertThat(unsent.toCompletableFuture()).isCompletedExceptionally();
+        LogOfTest.await(acknowledge("ckpt"));
+        assertThat(writeBack.pending().getFirst().problem()).as("not tried").isEmpty();
+        slow.complete(new BackendResponse(204, Headers.NONE, FixedBody.EMPTY));
+        LogOfTest.await(passed);
+        TestGateway.await(() -> writeBack.pending().getFirst().problem().length() > 0);
+    }
+
+    @Test
+    void anUnclearDeletionOfSeveralKeysHoldsBackThoseAlone() throws Exception {
+        writeBack.start(_ -> store);
+        CompletionStage<BackendResponse> passed = writeBack.inTurn(CKPT,
+                new BucketChange("", "", false, true, () -> Set.of("another")),
+                () -> CompletableFuture.failedStage(
+                        new BackendException(BackendException.Reason.BROKEN, "of the test", null)));
+        assertThat(passed.toCompletableFuture()).isCompletedExceptionally();
+        LogOfTest.await(acknowledge("ckpt"));
+        TestGateway.await(() -> writeBack.pending().getFirst().problem().length() > 0);
+    }
+
+    @Test
+    void nothingIsKeptOfABucketThatNoRuleAcknowledgesAtDisk() throws Exception {
+        writeBack.start(_ -> store);
+        CompletionStage<BackendResponse> passed = writeBack.inTurn(CKPT,
+                new BucketChange("key", "", false, false), () -> CompletableFuture.failedStage(
+                        new BackendException(BackendException.Reason.BROKEN, "of the test", null)));
+        assertThat(passed.toCompletableFuture()).isCompletedExceptionally();
+        LogOfTest.await(acknowledge("ckpt"));
+        TestGateway.await(() -> writeBack.pending().getFirst().problem().length() > 0);
     }
 
     @Test
