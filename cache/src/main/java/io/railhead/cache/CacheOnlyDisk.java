@@ -55,6 +55,11 @@ record CacheOnlyDisk(DiskTier disk, int pageBytes, Staging staging) {
                 != DiskTier.NOBODY;
     }
 
+    /** Returns the same of a disk that may be left alone for now: false once it is dropped. */
+    boolean has(ObjectVersion version) {
+        return disk.held(name(version)).hasEach(0, pagesOf(version) - 1);
+    }
+
     /** Returns whether one volume has all pages, as a read needs; one hash for each. */
     boolean holds(ObjectVersion version) {
         return holder(disk.held(name(version)), version) != DiskTier.NOBODY;
@@ -84,7 +89,7 @@ record CacheOnlyDisk(DiskTier disk, int pageBytes, Staging staging) {
         VersionName name = name(object.metadata().version());
         for (int i = 0; i < pages.size(); i++) {
             Leaving page = new Leaving(object, pages.get(i), i, name, isCurrent, pending, released);
-            if (disk.keep(page) != Kept.YES) {
+            if (disk.demote(page) != Kept.YES) {
                 // One is never given back, so nothing runs.
                 return false;
             }
@@ -149,7 +154,7 @@ record CacheOnlyDisk(DiskTier disk, int pageBytes, Staging staging) {
             DiskTier.Held held = disk.held(name(version));
             int holder = holder(held, version);
             if (holder != DiskTier.NOBODY) {
-                held.read(holder, 0, (int) pagesOf(version), new Rising(room, end));
+                held.read(holder, 0, (int) pagesOf(version), new Rising(version, room, end));
                 return true;
             }
         } catch (RuntimeException | Error e) {
@@ -160,19 +165,38 @@ record CacheOnlyDisk(DiskTier disk, int pageBytes, Staging staging) {
         return true;
     }
 
-    private record Rising(StagedUpload bytes, Read end) implements PageTaker {
+    /** One thread at a time. */
+    private final class Rising implements PageTaker {
+        private final ObjectVersion version;
+        private final StagedUpload bytes;
+        private final Read end;
+        private boolean isLent;
+
+        Rising(ObjectVersion version, StagedUpload bytes, Read end) {
+            this.version = version;
+            this.bytes = bytes;
+            this.end = end;
+        }
+
         @Override
         public @Nullable LentMemory room() {
-            return bytes.lend();
+            LentMemory lent = bytes.lend();
+            isLent = lent != null;
+            return lent;
         }
 
         @Override
         public void page(int crc32c) {
+            isLent = false;
             bytes.placed(crc32c);
         }
 
         @Override
         public void ended(int pages) {
+            if (isLent) {
+                // The disk could not give the page: asked again, it would fail for ever.
+                disk.forget(name(version), pages, 1);
+            }
             end.ended(bytes);
         }
 

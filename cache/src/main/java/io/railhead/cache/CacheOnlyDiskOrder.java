@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -14,21 +15,26 @@ import org.jspecify.annotations.Nullable;
 final class CacheOnlyDiskOrder {
     private final AtomicLong last = new AtomicLong();
     private final ConcurrentNavigableMap<Long, CacheOnlyObject> byNumber = new ConcurrentSkipListMap<>();
+    /** The map's size, which the map itself would have to count. */
+    private final AtomicInteger count = new AtomicInteger();
     /** The last object that {@link #next} returned. */
     private long lookedAt;
 
     void add(CacheOnlyObject object) {
         object.diskNumber(last.incrementAndGet());
         byNumber.put(object.diskNumber(), object);
+        count.incrementAndGet();
     }
 
     /** Removes an object, if it is here. */
     void remove(CacheOnlyObject object) {
-        boolean _ = byNumber.remove(object.diskNumber(), object);
+        if (byNumber.remove(object.diskNumber(), object)) {
+            count.decrementAndGet();
+        }
     }
 
     int count() {
-        return byNumber.size();
+        return count.get();
     }
 
     /** Returns the object that has been on disk for longest; null if there is none. */

@@ -82,6 +82,14 @@ final class CacheOnlyMoves {
         return object.isInMemory();
     }
 
+    /** Ends an object that the disk has dropped; one on a disk that is left alone stays. */
+    private void loseIfDropped(CacheOnlyObject object) {
+        Where seen = object.where();
+        if (seen.place() == Place.DISK && !disk.has(object.metadata().version())) {
+            lose(object, seen);
+        }
+    }
+
     private void lose(CacheOnlyObject object, Where seen) {
         if (objects.removeFrom(object, seen, EvictionCause.PRESSURE)) {
             lost.increment();
@@ -91,36 +99,39 @@ final class CacheOnlyMoves {
     /** Finds objects that the disk has lost, some at each call, so that their end is told. */
     void lookAtDisk() {
         for (TenantPartition partition : partitions.all()) {
-            partition.onDisk().next(LOOKS / partitions.all().length).forEach(object -> {
-                boolean _ = isHere(object);
-            });
+            partition.onDisk()
+                    .next(LOOKS / partitions.all().length)
+                    .forEach(this::loseIfDropped);
         }
     }
 
     /**
-     * Begins an object's way to the disk, which frees its memory once it has all bytes.
+     * Evicts an object from memory: to the disk, which frees its memory once it has all bytes, or
+     * for good if the disk does not take it.
      *
-     * @return false if the disk does not take it: then it must be dropped if it is still here
+     * @return whether its memory is in use until the disk has written it
      */
-    boolean tryLeave(CacheOnlyObject object, EvictionCause cause) {
-        if (!object.mayGoToDisk()) {
-            return false;
-        }
-        if (leavingBytes.addAndGet(object.slotBytes()) > QUEUES * disk.queueBytes()) {
-            leavingBytes.addAndGet(-object.slotBytes());
-            return false;
-        }
+    boolean evict(CacheOnlyObject object, EvictionCause cause) {
+        Where last = object.where();
         Where departure = departure(object, cause);
-        if (departure == null) {
-            leavingBytes.addAndGet(-object.slotBytes());
-            return false;
+        if (departure != null) {
+            if (disk.tryOffer(object, departure.pages(), objects::isCurrent,
+                    () -> ending.execute(() -> arrived(object, departure)))) {
+                return true;
+            }
+            last = departure;
         }
-        return disk.tryOffer(object, departure.pages(), objects::isCurrent,
-                () -> ending.execute(() -> arrived(object, departure)));
+        // An object that was called back meanwhile stays.
+        boolean _ = objects.dropFrom(object, last, cause);
+        return false;
     }
 
-    /** Takes an object out of its share of memory; null if it is not there, or gone. */
+    /** Takes an object out of its share of memory; null if it is not there, or has no room. */
     private @Nullable Where departure(CacheOnlyObject object, EvictionCause cause) {
+        if (leavingBytes.addAndGet(object.slotBytes()) > QUEUES * disk.queueBytes()) {
+            leavingBytes.addAndGet(-object.slotBytes());
+            return null;
+        }
         Where[] departure = new Where[1];
         boolean left = objects.tryMove(object, () -> {
             if (!object.isInShare()) {
@@ -130,7 +141,10 @@ final class CacheOnlyMoves {
             objects.leaveShare(object, cause);
             return true;
         });
-        return left ? departure[0] : null;
+        if (!left) {
+            leavingBytes.addAndGet(-object.slotBytes());
+        }
+        return departure[0];
     }
 
     /** Ends the way of an object to the disk, which has let go of its memory. */
@@ -139,7 +153,7 @@ final class CacheOnlyMoves {
             return;
         }
         if (!disk.holds(object.metadata().version())) {
-            objects.dropFrom(object, departure);
+            boolean _ = objects.dropFrom(object, departure, EvictionCause.PRESSURE);
             return;
         }
         boolean isOnDisk = objects.tryMove(object, () -> {

@@ -484,7 +484,8 @@ public final class CacheOnlyObjects {
         CacheOnlyObject onDisk = partition.onDisk().oldest();
         if (onDisk != null) {
             CacheOnlyObject.Where seen = onDisk.where();
-            if (seen.place() == CacheOnlyObject.Place.DISK && dropFrom(onDisk, seen)) {
+            if (seen.place() == CacheOnlyObject.Place.DISK
+                    && dropFrom(onDisk, seen, EvictionCause.PRESSURE)) {
                 return true;
             }
         }
@@ -496,20 +497,21 @@ public final class CacheOnlyObjects {
     /**
      * Evicts an object to make room: to the disk, if its rule says so and the disk takes all of it.
      *
+     * @param object which the caller took out of its share
      * @return whether it goes to the disk, so that its memory is free once it is written
      */
     boolean evict(CacheOnlyObject object, EvictionCause cause) {
         CacheOnlyMoves between = moves;
-        boolean taken = between != null && between.tryLeave(object, cause);
-        if (!taken) {
-            drop(object, cause);
+        if (between != null && object.mayGoToDisk()) {
+            return between.evict(object, cause);
         }
-        return taken;
+        drop(object, cause);
+        return false;
     }
 
     /** Drops an object unless it has moved; false if it has, or is gone. */
-    boolean dropFrom(CacheOnlyObject object, CacheOnlyObject.Where seen) {
-        boolean dropped = removeFrom(object, seen, EvictionCause.PRESSURE);
+    boolean dropFrom(CacheOnlyObject object, CacheOnlyObject.Where seen, EvictionCause cause) {
+        boolean dropped = removeFrom(object, seen, cause);
         if (dropped) {
             evicted.increment();
         }
@@ -527,6 +529,18 @@ public final class CacheOnlyObjects {
         CacheOnlyObject object = objects.get(id);
         if (object != null) {
             drop(object, cause);
+        }
+    }
+
+    /**
+     * Evicts all objects of a tenant, wherever their bytes are; the caller counts nothing. Looks at
+     * each object.
+     */
+    void evictAll(String tenant, EvictionCause cause) {
+        for (CacheOnlyObject object : objects.values()) {
+            if (object.tenant().equals(tenant)) {
+                drop(object, cause);
+            }
         }
     }
 

@@ -1,26 +1,25 @@
 package io.railhead.cache;
 
+import static io.railhead.cache.CacheOnlyDiskRig.COUNT;
+import static io.railhead.cache.CacheOnlyDiskRig.OBJECT;
+import static io.railhead.cache.CacheOnlyDiskRig.PAGES;
+import static io.railhead.cache.CacheOnlyDiskRig.TERMS;
+import static io.railhead.cache.CacheOnlyDiskRig.content;
+import static io.railhead.cache.CacheOnlyDiskRig.id;
 import static io.railhead.cache.CacheRig.PAGE;
 import static io.railhead.cache.CacheRig.random;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.railhead.cache.CacheOnlyObjects.Raised;
-import io.railhead.cache.disk.DiskTier;
 import io.railhead.cache.disk.EvictedNames;
 import io.railhead.cache.disk.HangingDisk;
 import io.railhead.cache.memory.LeakCheck;
-import io.railhead.cache.memory.MemoryConfig;
-import io.railhead.cache.memory.PageMemory;
-import io.railhead.cache.memory.PageSlice;
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -31,19 +30,11 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Cache-only objects that go to disk rather than being evicted, and come back whole. */
 final class CacheOnlyDiskTest {
-    private static final int PAGES = 128;
-    private static final int RUN = 4 * PAGE;
-    private static final int OBJECT = 3 * PAGE - 1000;
-    /** Twice what memory holds. */
-    private static final int COUNT = 80;
-    private static final CacheOnlyTerms TERMS = new CacheOnlyTerms(Duration.ofHours(2), true);
-
     @RegisterExtension
     final LeakCheck leaks = new LeakCheck();
 
     private final AtomicLong ahead = new AtomicLong();
     private final HangingDisk hanging = new HangingDisk(64 << 20);
-    private int etags;
 
     /** Set to hold up the sweeper, which compares objects. */
     private final AtomicReference<@Nullable CountDownLatch> sweeperWaits = new AtomicReference<>();
@@ -62,119 +53,14 @@ final class CacheOnlyDiskTest {
         return System.nanoTime() + ahead.get();
     }
 
-    private final class Running {
-        final PageMemory memory = leaks.watch(PageMemory.open(
-                new MemoryConfig((long) PAGES * PAGE, PAGE, 0, false), slab -> {}));
-        final DiskTier disk;
-        final ObjectCache cache;
-        final CacheOnlyObjects objects;
-
-        Running() {
-            this(16, Duration.ofMillis(200), 1000, Map.of());
-        }
-
-        Running(int queuedPages, Duration hangs, long mostObjects,
-                Map<String, TenantQuota> tenants) {
-            disk = leaks.closing(hanging.open(PAGE, (long) queuedPages * PAGE, hangs));
-            cache = leaks.closing(new ObjectCache(memory,
-                    new CacheConfig(2 * RUN, RUN, Duration.ofSeconds(20), mostObjects, 0.5,
-                            CacheRig.AHEAD, tenants, Verification.NONE),
-                    CacheOnlyDiskTest.this::nanos, new ObjectCache.Lower(disk, id -> "store")));
-            objects = cache.cacheOnly();
-            CacheRig.await(disk::isRecovered);
-        }
-
-        CacheOnlyPut put(String key, byte[] bytes) {
-            return put(key, bytes, TERMS);
-        }
-
-        CacheOnlyPut put(String key, byte[] bytes, CacheOnlyTerms terms) {
-            return begin("a", key, bytes, terms).join();
-        }
-
-        CompletableFuture<CacheOnlyPut> begin(String tenant, String key, byte[] bytes,
-                CacheOnlyTerms terms) {
-            StagedUpload upload = requireNonNull(cache.tryStage(bytes.length, tenant));
-            upload.write(ByteBuffer.wrap(bytes));
-            ObjectVersion version = new ObjectVersion(id(key), "\"" + etags++ + "\"", "",
-                    bytes.length);
-            return objects.put(new ObjectMetadata(version, Map.of(), 0, 0), upload, terms)
-                    .toCompletableFuture();
-        }
-
-        /** Puts objects, each after the disk has let go of the memory of those before. */
-        void fill() {
-            fill(TERMS);
-        }
-
-        void fill(CacheOnlyTerms terms) {
-            for (int i = 0; i < COUNT; i++) {
-                assertThat(put("k" + i, random(i, OBJECT), terms))
-                        .isInstanceOf(CacheOnlyPut.Stored.class);
-                settle();
-            }
-        }
-
-        /** Waits until the disk has taken all that it was given. */
-        void settle() {
-            CacheRig.await(() -> disk.stats().queuedBytes() == 0
-                    && objects.stats().leavingBytes() == 0);
-        }
-
-        int held() {
-            int held = 0;
-            for (int i = 0; i < COUNT; i++) {
-                held += objects.contains(id("k" + i)) ? 1 : 0;
-            }
-            return held;
-        }
-
-        /** Returns a key whose object is on disk. */
-        String onDisk() {
-            CacheRig.await(() -> objects.stats().onDisk() > 0);
-            for (int i = 0; i < COUNT; i++) {
-                if (objects.isOnDisk(id("k" + i))) {
-                    return "k" + i;
-                }
-            }
-            throw new AssertionError("nothing is on disk");
-        }
-
-        Raised raise(String key) {
-            return objects.raise(id(key)).toCompletableFuture().join();
-        }
-
-        /** Null if there is no such object in memory. */
-        byte @Nullable [] get(String key) {
-            ObjectMetadata held = cache.find(id(key));
-            if (held == null) {
-                return null;
-            }
-            @Nullable
-            PageSlice[] slices = new @Nullable PageSlice[PAGES];
-            int count = cache.tryLease(held.version(), 0, held.version().sizeBytes(), slices);
-            assertThat(count).as("pages of a whole object").isPositive();
-            ByteBuffer bytes = ByteBuffer.allocate((int) held.version().sizeBytes());
-            for (int i = 0; i < count; i++) {
-                try (PageSlice slice = requireNonNull(slices[i])) {
-                    slice.buffers().forEach(bytes::put);
-                }
-            }
-            return bytes.array();
-        }
-
-        void stop() {
-            cache.close();
-            disk.close();
-        }
+    private CacheOnlyDiskRig open() {
+        return open(16, Duration.ofSeconds(20), 1000, Map.of());
     }
 
-    private static ObjectId id(String key) {
-        return new ObjectId(CacheOnlyObjects.BACKEND, "tenant:a", "kv-a", key, null);
-    }
-
-    private static byte[] content(String key) {
-        return random(Integer.parseInt(key.substring(1)), OBJECT);
+    private CacheOnlyDiskRig open(int queuedPages, Duration hangs, long mostObjects,
+            Map<String, TenantQuota> tenants) {
+        return new CacheOnlyDiskRig(leaks, hanging, this::nanos, queuedPages, hangs, mostObjects,
+                tenants);
     }
 
     @AfterEach
@@ -184,7 +70,7 @@ final class CacheOnlyDiskTest {
 
     @Test
     void whatMemoryGivesUpIsFoundOnDiskAndComesBackWhole() {
-        Running running = new Running();
+        CacheOnlyDiskRig running = open();
         running.fill();
         CacheRig.await(() -> running.objects.stats().onDisk() > COUNT / 4);
         assertThat(running.held()).isEqualTo(COUNT);
@@ -203,7 +89,7 @@ final class CacheOnlyDiskTest {
 
     @Test
     void withoutTheRulesWordObjectsAreEvicted() {
-        Running running = new Running();
+        CacheOnlyDiskRig running = open();
         running.fill(new CacheOnlyTerms(Duration.ZERO, false));
         assertThat(running.objects.stats().onDisk()).isZero();
         assertThat(running.held()).isLessThan(COUNT);
@@ -211,7 +97,7 @@ final class CacheOnlyDiskTest {
 
     @Test
     void aKeyOnDiskIsWrittenOnce() {
-        Running running = new Running();
+        CacheOnlyDiskRig running = open();
         running.fill();
         String first = running.onDisk();
         assertThat(running.put(first, random(1000, OBJECT))).isInstanceOf(CacheOnlyPut.Other.class);
@@ -224,7 +110,7 @@ final class CacheOnlyDiskTest {
 
     @Test
     void aDeletedObjectDoesNotComeBackEvenAfterARestart() {
-        Running running = new Running();
+        CacheOnlyDiskRig running = open();
         running.fill();
         String key = running.onDisk();
         String kept = "k" + (COUNT - 1);
@@ -233,7 +119,7 @@ final class CacheOnlyDiskTest {
         assertThat(running.raise(key)).isEqualTo(Raised.SETTLED);
         assertThat(running.get(key)).isNull();
         running.stop();
-        Running again = new Running();
+        CacheOnlyDiskRig again = open();
         assertThat(again.objects.contains(id(key))).isFalse();
         assertThat(again.objects.contains(id(kept))).as("a restart is empty").isFalse();
         assertThat(again.put(key, random(1001, OBJECT))).isInstanceOf(CacheOnlyPut.Stored.class);
@@ -242,7 +128,7 @@ final class CacheOnlyDiskTest {
 
     @Test
     void anObjectThatTheDiskHasLostIsGoneAndItsEndIsTold() {
-        Running running = new Running();
+        CacheOnlyDiskRig running = open();
         running.fill();
         String key = running.onDisk();
         RemovalQueue removals = requireNonNull(running.objects.removals()
@@ -262,7 +148,7 @@ final class CacheOnlyDiskTest {
 
     @Test
     void aHungDiskIsAMissAfterAMoment() {
-        Running running = new Running();
+        CacheOnlyDiskRig running = open(16, Duration.ofSeconds(1), 1000, Map.of());
         running.fill();
         String key = running.onDisk();
         hanging.hang();
@@ -278,7 +164,7 @@ final class CacheOnlyDiskTest {
 
     @Test
     void anObjectOnDiskExpires() {
-        Running running = new Running();
+        CacheOnlyDiskRig running = open();
         running.fill();
         String key = running.onDisk();
         ahead.set(Duration.ofHours(3).toNanos());
@@ -289,7 +175,7 @@ final class CacheOnlyDiskTest {
 
     @Test
     void theSamePutIsTheSameThoughTheObjectWentToDiskBeforeItWasCompared() {
-        Running running = new Running();
+        CacheOnlyDiskRig running = open();
         assertThat(running.put("k0", content("k0"))).isInstanceOf(CacheOnlyPut.Stored.class);
         CountDownLatch end = new CountDownLatch(1);
         sweeperWaits.set(end);
@@ -310,7 +196,7 @@ final class CacheOnlyDiskTest {
 
     @Test
     void aLargePutIsComparedWithTheObjectOnDisk() {
-        Running running = new Running(64, Duration.ofSeconds(20), 1000, Map.of());
+        CacheOnlyDiskRig running = open(64, Duration.ofSeconds(20), 1000, Map.of());
         // Both together are more than all uploads may take.
         byte[] large = random(500, 20 * PAGE);
         assertThat(2L * large.length).isGreaterThan(running.cache.mostStagedBytes());
@@ -322,7 +208,7 @@ final class CacheOnlyDiskTest {
 
     @Test
     void aLeaseCallsBackAnObjectThatIsLeaving() {
-        Running running = new Running(16, Duration.ofSeconds(60), 1000, Map.of());
+        CacheOnlyDiskRig running = open(16, Duration.ofSeconds(60), 1000, Map.of());
         hanging.hangWrites();
         int count = 0;
         while (running.objects.stats().leavingBytes() == 0) {
@@ -344,70 +230,47 @@ final class CacheOnlyDiskTest {
     }
 
     @Test
-    void nothingIsReadForALeaseBeyondTheTenantsPart() {
-        Running running = new Running();
+    void anObjectWithAPageThatCannotBeReadIsGone() {
+        CacheOnlyDiskRig running = open();
         running.fill();
         String key = running.onDisk();
-        assertThat(running.objects.mustRaiseToLease(id(key))).isTrue();
-        for (int i = 0; i < COUNT; i++) {
-            if (!running.objects.isOnDisk(id("k" + i))) {
-                boolean _ = running.objects.tryLease(id("k" + i), Duration.ofMinutes(1));
-            }
-        }
-        assertThat(running.objects.stats().leasesRefused()).isPositive();
-        assertThat(running.objects.mustRaiseToLease(id(key))).isFalse();
+        hanging.failReads(true);
+        assertThat(running.raise(key)).isEqualTo(Raised.SETTLED);
+        hanging.failReads(false);
+        assertThat(running.objects.contains(id(key))).isFalse();
+        assertThat(running.objects.stats().lost()).isEqualTo(1);
+        assertThat(running.put(key, random(1004, OBJECT))).isInstanceOf(CacheOnlyPut.Stored.class);
     }
 
     @Test
-    void atTheBoundOfTheIndexOneTenantLeavesAnothersObjectsOnDisk() {
-        // Two of four objects of the other tenant go to disk.
-        Running running = new Running(16, Duration.ofSeconds(20), 30,
-                Map.of("b", new TenantQuota(7L * PAGE, 0)));
-        for (int i = 0; i < 4; i++) {
-            assertThat(running.begin("b", "b" + i, random(i, OBJECT), TERMS).join())
-                    .isInstanceOf(CacheOnlyPut.Stored.class);
-            running.settle();
-        }
-        assertThat(running.objects.stats().onDisk()).isEqualTo(2);
-        for (int i = 0; i < 60; i++) {
-            assertThat(running.put("k" + i, random(i, 1000)))
-                    .isInstanceOf(CacheOnlyPut.Stored.class);
-        }
-        assertThat(running.objects.stats().objects()).isEqualTo(30);
-        for (int i = 0; i < 4; i++) {
-            assertThat(running.objects.contains(id("b" + i))).as("b%s", i).isTrue();
-        }
-    }
-
-    @Test
-    void aReadThatFailsAtItsStartIsNotWaitedForForEver() {
-        Running running = new Running();
+    void aDiskThatIsLeftAloneLosesOnlyWhatIsLookedUp() {
+        CacheOnlyDiskRig running = open(16, Duration.ofSeconds(1), 1000, Map.of());
         running.fill();
         String key = running.onDisk();
-        running.objects.below(new CacheOnlyDisk(running.disk, PAGE, (size, tenant) -> {
-            throw new IllegalStateException("no memory at all");
-        }), Runnable::run);
-        assertThat(running.raise(key)).isEqualTo(Raised.NO_ROOM);
-        assertThat(running.raise(key)).isEqualTo(Raised.NO_ROOM);
-        assertThat(running.objects.contains(id(key))).isTrue();
+        hanging.hang();
+        Raised _ = running.raise(key);
+        // The disk is left alone a moment after the read has ended.
+        CacheRig.await(() -> !running.objects.contains(id(key)));
+        long others = running.objects.stats().onDisk();
+        assertThat(others).isPositive();
+        for (int i = 0; i < 3; i++) {
+            running.objects.sweep();
+        }
+        assertThat(running.objects.stats().onDisk()).isEqualTo(others);
     }
 
     @Test
-    void objectsThatLeaveTakeNoMoreMemoryThanTwoQueuesOfTheDisk() {
-        Running running = new Running();
-        Queue<Runnable> ends = new ConcurrentLinkedQueue<>();
-        // The disk is quick, and the ends of the moves are slow.
-        running.objects.below(new CacheOnlyDisk(running.disk, PAGE, (size, tenant) -> null),
-                ends::add);
-        for (int i = 0; i < COUNT; i++) {
-            CacheOnlyPut _ = running.put("k" + i, random(i, OBJECT));
-            CacheRig.await(() -> running.disk.stats().queuedBytes() == 0);
-            assertThat(running.objects.stats().leavingBytes())
-                    .isLessThanOrEqualTo(2L * 16 * PAGE);
-        }
-        assertThat(running.objects.stats().leavingBytes()).isGreaterThan(16L * PAGE);
-        ends.forEach(Runnable::run);
-        assertThat(running.objects.stats().leavingBytes()).isZero();
-        assertThat(running.objects.stats().onDisk()).isPositive();
+    void anErasedTenantsObjectsAreGoneFromDiskToo() {
+        CacheOnlyDiskRig running = open();
+        running.fill();
+        assertThat(running.begin("b", "b0", random(1, OBJECT), TERMS).join())
+                .isInstanceOf(CacheOnlyPut.Stored.class);
+        running.settle();
+        assertThat(running.onDisk()).isNotEmpty();
+        CacheControl.Held _ = running.cache.control().evictTenant("a");
+        assertThat(running.held()).isZero();
+        assertThat(running.objects.stats().onDisk()).isZero();
+        assertThat(running.objects.stats().lost()).isZero();
+        assertThat(running.objects.contains(id("b0"))).isTrue();
     }
 }

@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -204,14 +205,22 @@ public final class DiskTier implements AutoCloseable {
         /** Returns the number of a volume that holds each of these pages; {@link #NOBODY}. */
         public int holderOfEach(long... pages) {
             for (int i = 0; i < digests.size(); i++) {
-                VolumeService volume = open.get(i);
-                VersionName.Digest digest = digests.get(i);
-                if (volume.mayHold(digest) && Arrays.stream(pages)
-                        .allMatch(page -> volume.holds(digest, digest.page(page)))) {
-                    return volume.place();
+                if (open.get(i).mayHold(digests.get(i)) && hasAll(i, pages)) {
+                    return open.get(i).place();
                 }
             }
             return NOBODY;
+        }
+
+        /** Returns whether a volume has each of these pages, though it may be left alone now. */
+        public boolean hasEach(long... pages) {
+            return IntStream.range(0, digests.size()).anyMatch(i -> hasAll(i, pages));
+        }
+
+        private boolean hasAll(int i, long[] pages) {
+            VersionName.Digest digest = digests.get(i);
+            return Arrays.stream(pages)
+                    .allMatch(page -> open.get(i).has(digest, digest.page(page)));
         }
 
         /** Returns whether some volume holds each of these pages. */
@@ -259,6 +268,14 @@ public final class DiskTier implements AutoCloseable {
     /** Offers a page that an operator wants on disk; on the same terms as {@link #offer}. */
     public Kept keep(EvictedPage page) {
         return admission.keep(page, volumes);
+    }
+
+    /**
+     * Offers a page of an object that no store has; on the same terms as {@link #offer}, but as if
+     * it were given up for the second time.
+     */
+    public Kept demote(EvictedPage page) {
+        return admission.demote(page, volumes);
     }
 
     /** Returns the most bytes of a tenant's pages that all open volumes hold. */
