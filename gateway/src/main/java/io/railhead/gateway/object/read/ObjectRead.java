@@ -66,12 +66,12 @@ public final class ObjectRead {
             destination.uncacheable();
         } else if (held == null) {
             discover();
+        } else if (!mayServe(held)) {
+            ask(held);
         } else if (scope.rule().isCacheOnly() && cacheOnly().isOnDisk(scope.id())) {
             raise();
-        } else if (mayServe(held)) {
-            serve(held);
         } else {
-            ask(held);
+            serve(held);
         }
     }
 
