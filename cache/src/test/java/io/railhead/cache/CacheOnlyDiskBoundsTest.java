@@ -2,7 +2,6 @@ package io.railhead.cache;
 
 import static io.railhead.cache.CacheOnlyDiskRig.COUNT;
 import static io.railhead.cache.CacheOnlyDiskRig.OBJECT;
-import static io.railhead.cache.CacheOnlyDiskRig.PAGES;
 import static io.railhead.cache.CacheOnlyDiskRig.TERMS;
 import static io.railhead.cache.CacheOnlyDiskRig.content;
 import static io.railhead.cache.CacheOnlyDiskRig.id;
