@@ -28,9 +28,10 @@ class CacheOnlyDiskIT {
             {"Version": "2012-10-17", "Statement": [
               {"Effect": "Allow", "Principal": "*", "Action": "s3:*", "Resource": "arn:aws:s3:::*"}]}
             """;
-    private static final int OBJECT = 1 << 20;
-    /** More than memory holds. */
-    private static final int COUNT = 120;
+    /** A half of what may wait for the disk. */
+    private static final int OBJECT = 2 << 20;
+    /** More than memory holds: 45 MiB. */
+    private static final int COUNT = 28;
 
     private final FakeStore store = new FakeStore();
     private final TestGateway gateway = TestGateway.over(store).file("policy.json", POLICY);
@@ -43,7 +44,7 @@ class CacheOnlyDiskIT {
     void start() {
         gateway.config("""
                 gateway: {policy: policy.json}
-                cache: {memory: 80MiB, disk: {paths: ["%s"], size: 1GiB}}
+                cache: {memory: 64MiB, disk: {paths: ["%s"], size: 1GiB}}
                 rules:
                   - {bucket: kv-*, durability: none, tier: disk}
                 """.formatted(folder.resolve("disk"))).start();
