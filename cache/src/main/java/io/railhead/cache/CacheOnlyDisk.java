@@ -51,8 +51,7 @@ record CacheOnlyDisk(DiskTier disk, int pageBytes, Staging staging) {
 
     /** Returns whether the disk has the first and the last page: a hint that costs two hashes. */
     boolean mayHold(ObjectVersion version) {
-        return disk.held(name(version)).holderOfEach(0, pagesOf(version) - 1)
-                != DiskTier.NOBODY;
+        return disk.held(name(version)).holderOfEach(0, pagesOf(version) - 1) != DiskTier.NOBODY;
     }
 
     /** Returns the same of a disk that may be left alone for now: false once it is dropped. */
