@@ -82,7 +82,7 @@ public final class CacheOnlyObjects {
 
     /** The outcome of a wish to have an object in memory. */
     public enum Raised {
-        /** It is in memory, or there is none. */
+        /** The object is in memory, or there is none. */
         SETTLED,
         /** There is no room in memory now, or the disk has too much to do: the object stays. */
         NO_ROOM
