@@ -10,12 +10,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A query for logs. A reader of the log must not be able to use, or to identify, the signature.
- * Signatures, credentials and tokens of SigV4 and SigV2 lose their values, however their names are
- * percent-encoded.
+ * Signatures, credentials and tokens of SigV4, SigV2 and the Security Token Service lose their
+ * values, however their names are percent-encoded.
  */
 public final class RedactedQuery {
     private static final Set<String> SECRET = Set.of("x-amz-signature", "x-amz-credential",
-            "x-amz-security-token", "signature", "awsaccesskeyid");
+            "x-amz-security-token", "signature", "awsaccesskeyid", "webidentitytoken");
     private static final String HIDDEN = "****";
     /**
      * The most nested encodings that are removed: a server behind the gateway may decode once more.

@@ -13,7 +13,8 @@ class RedactedQueryTest {
             "X%2DAmz%2DSignature=SECRET", "X%252DAmz%252DSignature=SECRET",
             "X-Amz-Credential=SECRET%2F20260101%2Fus-east-1", "X-Amz-Security-Token=SECRET",
             "x%2damz%2dsecurity%2dtoken=SECRET", "Signature=SECRET", "%53ignature=SECRET",
-            "AWSAccessKeyId=SECRET", "X-Amz-Signature%3DSECRET", "X-Amz-Signature=a=SECRET",
+            "AWSAccessKeyId=SECRET", "WebIdentityToken=SECRET", "X-Amz-Signature%3DSECRET",
+            "X-Amz-Signature=a=SECRET",
             "redirect=http%3A%2F%2Fh%2Fk%3FX-Amz-Signature%3DSECRET", "X-Amz-Signature=SECRET%zz"})
     void noSpellingOfASecretIsShown(String parameter) {
         assertThat(RedactedQuery.of("versionId=7&" + parameter + "&acl")).startsWith("versionId=7&")

@@ -111,8 +111,9 @@ public final class CacheControl {
     }
 
     /**
-     * Evicts the pages that were fetched for a tenant from memory. Fills under way are kept from
-     * being cached, whosever they are: the table does not tell.
+     * Evicts the pages that were fetched for a tenant from memory, and its cache-only objects
+     * wherever they are. Fills under way are kept from being cached, whosever they are: the table
+     * does not tell.
      */
     public Held evictTenant(String tenant) {
         Set<ObjectId> filling = new HashSet<>();
@@ -130,6 +131,8 @@ public final class CacheControl {
                 }
             }
         }
+        // Those on disk have no page in memory.
+        index.cacheOnly().evictAll(tenant, EvictionCause.ADMIN);
         return new Held(objects.size(), bytes);
     }
 

@@ -52,6 +52,12 @@ public final class CacheOnlyObjects {
     /** The most long comparisons that wait or run; a further put is refused. */
     private static final int MAX_COMPARISONS = 64;
 
+    /**
+     * The most times that one put is compared: the object it is held against may leave memory each
+     * time.
+     */
+    private static final int MAX_TURNS = 3;
+
     private final Semaphore comparisons = new Semaphore(MAX_COMPARISONS);
     private final TenantPartitions partitions;
     private final EvictionCounts evictionCounts;
@@ -71,6 +77,16 @@ public final class CacheOnlyObjects {
     private final LongAdder expired = new LongAdder();
     private final LongAdder leased = new LongAdder();
     private final LongAdder leasesRefused = new LongAdder();
+    /** Null without a disk. */
+    private volatile @Nullable CacheOnlyMoves moves;
+
+    /** The outcome of a wish to have an object in memory. */
+    public enum Raised {
+        /** The object is in memory, or there is none. */
+        SETTLED,
+        /** There is no room in memory now, or the disk has too much to do: the object stays. */
+        NO_ROOM
+    }
 
     /**
      * The counters since the start, and the objects now.
@@ -81,9 +97,14 @@ public final class CacheOnlyObjects {
      * @param evicted objects that made room, or that an operator evicted
      * @param leasedBytes of objects that are leased now, counted in slots
      * @param leased leases granted or renewed, {@code leasesRefused} those beyond the limit
+     * @param onDisk objects whose bytes are on disk alone, which count in {@code objects}
+     * @param leavingBytes of objects that the disk is taking, which count in no {@code bytes}
+     * @param demoted objects that went to disk, {@code promoted} those that came back
+     * @param lost objects that the disk did not have any more
      */
     public record Stats(long objects, long bytes, long puts, long found, long absent, long refused,
-            long evicted, long expired, long leasedBytes, long leased, long leasesRefused) {}
+            long evicted, long expired, long leasedBytes, long leased, long leasesRefused,
+            long onDisk, long leavingBytes, long demoted, long promoted, long lost) {}
 
     /**
      * @param nanoClock the cache's clock
@@ -97,6 +118,15 @@ public final class CacheOnlyObjects {
         this.nanoClock = nanoClock;
         this.maxObjects = maxObjects;
         this.comparing = comparing;
+    }
+
+    /**
+     * Sets the disk for objects that may go there; before any is put.
+     *
+     * @param ending ends moves to the disk: nothing else may wait there
+     */
+    void below(CacheOnlyDisk tier, Executor ending) {
+        moves = new CacheOnlyMoves(this, tier, partitions, ending);
     }
 
     /** Returns whether the id is one of a cache-only object, here or not. */
@@ -130,11 +160,77 @@ public final class CacheOnlyObjects {
 
     private @Nullable CacheOnlyObject current(ObjectId id) {
         CacheOnlyObject object = objects.get(id);
-        if (object == null || !object.isExpiredAt(nanoClock.getAsLong())) {
-            return object;
+        if (object == null) {
+            return null;
         }
-        expire(object);
-        return null;
+        if (object.isExpiredAt(nanoClock.getAsLong())) {
+            expire(object);
+            return null;
+        }
+        return isHere(object) ? object : null;
+    }
+
+    private boolean isHere(CacheOnlyObject object) {
+        CacheOnlyMoves between = moves;
+        return between == null || between.isHere(object);
+    }
+
+    /** Returns whether an object is the one that has its key now. */
+    boolean isCurrent(CacheOnlyObject object) {
+        return objects.get(object.id()) == object;
+    }
+
+    /** Makes a move of an object under the lock of its key; false too if it is gone. */
+    boolean tryMove(CacheOnlyObject object, BooleanSupplier move) {
+        boolean[] moved = {false};
+        objects.computeIfPresent(object.id(), (_, held) -> {
+            moved[0] = held == object && move.getAsBoolean();
+            return held;
+        });
+        return moved[0];
+    }
+
+    /** Returns whether there is a disk that objects may go to. */
+    public boolean mayUseDisk() {
+        return moves != null;
+    }
+
+    /** Returns whether an object's bytes are on disk alone. Costs no look at the disk. */
+    public boolean isOnDisk(ObjectId id) {
+        CacheOnlyObject object = objects.get(id);
+        return object != null && object.isOnDisk();
+    }
+
+    /**
+     * Brings an object from disk into memory, whole, if it is there, or on its way there. One whose
+     * bytes the disk cannot give is gone then. The stage completes on a thread of the disk, which
+     * bounds the wait, or at once; it never fails.
+     */
+    public CompletionStage<Raised> raise(ObjectId id) {
+        CacheOnlyObject object = current(id);
+        CacheOnlyMoves between = moves;
+        return object == null || between == null
+                ? CompletableFuture.completedStage(Raised.SETTLED)
+                : between.raise(object);
+    }
+
+    /** Reserves room in its share for an object that comes back to memory. */
+    boolean tryReserve(CacheOnlyObject object) {
+        return partitions.tryReserve(object.partition(), object.slotBytes(), this,
+                nanoClock.getAsLong());
+    }
+
+    /**
+     * Returns whether an object must be brought into memory before it can be leased: see
+     * {@link #raise}. False if its tenant has leased too much already.
+     */
+    public boolean mustRaiseToLease(ObjectId id) {
+        CacheOnlyObject object = objects.get(id);
+        return object != null && !object.isInShare()
+                && object.partition()
+                        .cacheOnly()
+                        .hasRoomForLease(object, nanoClock.getAsLong(),
+                                leaseLimit(object.partition()));
     }
 
     /**
@@ -205,7 +301,8 @@ public final class CacheOnlyObjects {
 
     private void visitObjects(String namespace, String bucket, String from,
             Predicate<CacheOnlyObject> visitor) {
-        names.visit(namespace, bucket, from, nanoClock.getAsLong(), visitor);
+        names.visit(namespace, bucket, from, nanoClock.getAsLong(),
+                object -> !isHere(object) || visitor.test(object));
     }
 
     /**
@@ -225,7 +322,7 @@ public final class CacheOnlyObjects {
             boolean begins = key.startsWith(prefix);
             if (begins && keys.test(key)) {
                 sums[0]++;
-                sums[1] += object.slotBytes();
+                sums[1] += object.isInShare() ? object.slotBytes() : 0;
                 sums[2] += object.partition().cacheOnly().isLeased(object, now)
                         ? object.slotBytes()
                         : 0;
@@ -246,14 +343,13 @@ public final class CacheOnlyObjects {
 
     /**
      * Puts an object unless its key is taken. The stage completes at once, or on a thread of the
-     * cache if many bytes must be compared.
+     * cache or of the disk if many bytes must be compared.
      *
      * @param metadata with an ETag that no other put has
      * @param ownedUpload all bytes of the object
-     * @param life after which the object is gone; zero for never
      */
     public CompletionStage<CacheOnlyPut> put(ObjectMetadata metadata, StagedUpload ownedUpload,
-            Duration life) {
+            CacheOnlyTerms terms) {
         if (!ownedUpload.isWhole()) {
             ownedUpload.close();
             refused.increment();
@@ -261,7 +357,7 @@ public final class CacheOnlyObjects {
         }
         CompletionStage<CacheOnlyPut> end;
         try {
-            end = putOrCompare(metadata, ownedUpload, life);
+            end = putOrCompare(metadata, ownedUpload, terms);
         } catch (RuntimeException | Error e) {
             ownedUpload.close();
             throw e;
@@ -271,13 +367,19 @@ public final class CacheOnlyObjects {
     }
 
     private CompletionStage<CacheOnlyPut> putOrCompare(ObjectMetadata metadata,
-            StagedUpload upload, Duration life) {
+            StagedUpload upload, CacheOnlyTerms terms) {
+        Duration life = terms.life();
         long now = nanoClock.getAsLong();
         CacheOnlyObject mine = new CacheOnlyObject(metadata, upload.takePublished(),
                 partitions.of(upload.tenant()),
-                life.isZero() ? now + Long.MAX_VALUE / 2 : now + life.toNanos());
+                life.isZero() ? now + Long.MAX_VALUE / 2 : now + life.toNanos(),
+                upload.tenant(), terms.mayGoToDisk());
+        return insertOrCompare(mine, 1);
+    }
+
+    private CompletionStage<CacheOnlyPut> insertOrCompare(CacheOnlyObject mine, int turn) {
         CacheOnlyObject held = current(mine.id());
-        return held == null ? insert(mine) : compare(mine, held);
+        return held == null ? insert(mine, turn) : compare(mine, held, turn);
     }
 
     /** Counts a put that was refused before its bytes came. */
@@ -285,13 +387,13 @@ public final class CacheOnlyObjects {
         refused.increment();
     }
 
-    private CompletionStage<CacheOnlyPut> insert(CacheOnlyObject mine) {
+    private CompletionStage<CacheOnlyPut> insert(CacheOnlyObject mine, int turn) {
         // One tenant's many small objects must not refuse all others.
-        if (objects.size() >= maxObjects && !tryEvictOne(partitions.withMostObjects())) {
+        if (objects.size() >= maxObjects
+                && !tryEvictOne(partitions.withMostObjects())) {
             boolean _ = tryEvictOne(mine.partition());
         }
-        if (objects.size() >= maxObjects || !partitions.tryReserve(mine.partition(),
-                mine.slotBytes(), this, nanoClock.getAsLong())) {
+        if (objects.size() >= maxObjects || !tryReserve(mine)) {
             return full(mine);
         }
         CacheOnlyObject winner = objects.compute(mine.id(),
@@ -301,26 +403,45 @@ public final class CacheOnlyObjects {
             return CompletableFuture.completedStage(new CacheOnlyPut.Stored(mine.metadata()));
         }
         partitions.release(mine.partition(), mine.slotBytes());
-        return compare(mine, winner);
+        return compare(mine, winner, turn);
     }
 
     /** Makes an object visible, under the lock of its key. */
     private CacheOnlyObject inserted(CacheOnlyObject mine) {
         names.add(mine);
-        mine.partition().cacheOnly().add(mine);
-        pages.add(mine.pages().size());
-        bytes.add(mine.slotBytes());
+        join(mine);
         return mine;
     }
 
-    private CompletionStage<CacheOnlyPut> compare(CacheOnlyObject mine, CacheOnlyObject held) {
-        if (mine.metadata().version().sizeBytes() <= COMPARED_AT_ONCE) {
-            return compared(mine, held);
+    /** Counts an object in the share of memory that was reserved for it. */
+    void join(CacheOnlyObject object) {
+        object.partition().cacheOnly().add(object);
+        pages.add(object.pages().size());
+        bytes.add(object.slotBytes());
+    }
+
+    private CompletionStage<CacheOnlyPut> compare(CacheOnlyObject mine, CacheOnlyObject held,
+            int turn) {
+        long size = mine.metadata().version().sizeBytes();
+        if (size != held.metadata().version().sizeBytes()) {
+            mine.condemn();
+            return CompletableFuture.completedStage(new CacheOnlyPut.Other(held.metadata()));
+        }
+        if (turn > MAX_TURNS) {
+            return full(mine);
+        }
+        if (held.isOnDisk()) {
+            return raise(held.id()).thenCompose(raised -> raised == Raised.SETTLED
+                    ? insertOrCompare(mine, turn + 1)
+                    : full(mine));
+        }
+        if (size <= COMPARED_AT_ONCE) {
+            return compared(mine, held, turn);
         }
         if (!comparisons.tryAcquire()) {
             return full(mine);
         }
-        return CompletableFuture.supplyAsync(() -> compared(mine, held), comparing)
+        return CompletableFuture.supplyAsync(() -> compared(mine, held, turn), comparing)
                 .whenComplete((_, _) -> comparisons.release())
                 .thenCompose(end -> end);
     }
@@ -331,12 +452,13 @@ public final class CacheOnlyObjects {
         return CompletableFuture.completedStage(new CacheOnlyPut.Full());
     }
 
-    private CompletionStage<CacheOnlyPut> compared(CacheOnlyObject mine, CacheOnlyObject held) {
-        boolean same = mine.hasBytesOf(held);
-        if (!same && current(held.id()) != held) {
-            // The held object went meanwhile, so it may have had the same bytes.
-            CacheOnlyObject other = current(mine.id());
-            return other == null ? insert(mine) : compare(mine, other);
+    private CompletionStage<CacheOnlyPut> compared(CacheOnlyObject mine, CacheOnlyObject held,
+            int turn) {
+        CacheOnlyObject.Where theirs = held.where();
+        boolean same = mine.hasBytesOf(theirs.pages());
+        if (!same && (held.isOnDisk() || held.where() != theirs || current(held.id()) != held)) {
+            // The held bytes went meanwhile, so they may have been the same.
+            return insertOrCompare(mine, turn + 1);
         }
         mine.condemn();
         return CompletableFuture.completedStage(same
@@ -347,23 +469,56 @@ public final class CacheOnlyObjects {
     /**
      * Evicts the oldest objects of a partition for so many bytes, as far as they may go.
      *
-     * @return the bytes evicted
+     * @param freed gets the bytes evicted
      */
-    long evictOldest(TenantPartition partition, long wanted, EvictionCause cause) {
-        List<CacheOnlyObject> oldest = partition.cacheOnly()
-                .takeOldest(wanted, nanoClock.getAsLong());
-        oldest.forEach(object -> evict(object, cause));
-        return oldest.stream().mapToLong(CacheOnlyObject::slotBytes).sum();
+    void evictOldest(TenantPartition partition, long wanted, EvictionCause cause,
+            TenantPartition.Freed freed) {
+        for (CacheOnlyObject object : partition.cacheOnly()
+                .takeOldest(wanted, nanoClock.getAsLong())) {
+            freed.add(object.slotBytes(), evict(object, cause));
+        }
     }
 
+    /** Drops one object of a partition: one that is on disk first, whose bytes are needed less. */
     private boolean tryEvictOne(TenantPartition partition) {
+        CacheOnlyObject onDisk = partition.onDisk().oldest();
+        if (onDisk != null) {
+            CacheOnlyObject.Where seen = onDisk.where();
+            if (seen.place() == CacheOnlyObject.Place.DISK
+                    && dropFrom(onDisk, seen, EvictionCause.PRESSURE)) {
+                return true;
+            }
+        }
         List<CacheOnlyObject> oldest = partition.cacheOnly().takeOldestOne(nanoClock.getAsLong());
-        oldest.forEach(object -> evict(object, EvictionCause.PRESSURE));
+        oldest.forEach(object -> drop(object, EvictionCause.PRESSURE));
         return !oldest.isEmpty();
     }
 
-    /** Evicts an object to make room. */
-    void evict(CacheOnlyObject object, EvictionCause cause) {
+    /**
+     * Evicts an object to make room: to the disk, if its rule says so and the disk takes all of it.
+     *
+     * @param object which the caller took out of its share
+     * @return whether it goes to the disk, so that its memory is free once it is written
+     */
+    boolean evict(CacheOnlyObject object, EvictionCause cause) {
+        CacheOnlyMoves between = moves;
+        if (between != null && object.mayGoToDisk()) {
+            return between.evict(object, cause);
+        }
+        drop(object, cause);
+        return false;
+    }
+
+    /** Drops an object unless it has moved; false if it has, or is gone. */
+    boolean dropFrom(CacheOnlyObject object, CacheOnlyObject.Where seen, EvictionCause cause) {
+        boolean dropped = removeFrom(object, seen, cause);
+        if (dropped) {
+            evicted.increment();
+        }
+        return dropped;
+    }
+
+    private void drop(CacheOnlyObject object, EvictionCause cause) {
         if (remove(object, cause, Removal.Reason.EVICTED)) {
             evicted.increment();
         }
@@ -373,7 +528,19 @@ public final class CacheOnlyObjects {
     void evict(ObjectId id, EvictionCause cause) {
         CacheOnlyObject object = objects.get(id);
         if (object != null) {
-            evict(object, cause);
+            drop(object, cause);
+        }
+    }
+
+    /**
+     * Evicts all objects of a tenant, wherever their bytes are; the caller counts nothing. Looks at
+     * each object.
+     */
+    void evictAll(String tenant, EvictionCause cause) {
+        for (CacheOnlyObject object : objects.values()) {
+            if (object.tenant().equals(tenant)) {
+                drop(object, cause);
+            }
         }
     }
 
@@ -397,40 +564,73 @@ public final class CacheOnlyObjects {
                 expire(object);
             }
         }
+        CacheOnlyMoves between = moves;
+        if (between != null) {
+            between.lookAtDisk();
+        }
         partitions.follow();
     }
 
-    private boolean remove(CacheOnlyObject object, EvictionCause cause, Removal.Reason reason) {
-        ObjectId id = object.id();
-        if (!objects.remove(id, object)) {
-            return false;
+    /** Removes an object for room unless it has moved; false if it has, or is gone. */
+    boolean removeFrom(CacheOnlyObject object, CacheOnlyObject.Where seen, EvictionCause cause) {
+        boolean[] found = {false};
+        objects.computeIfPresent(object.id(), (_, held) -> {
+            found[0] = held == object && object.where() == seen;
+            return found[0] ? null : held;
+        });
+        if (found[0]) {
+            removed(object, cause, Removal.Reason.EVICTED);
         }
+        return found[0];
+    }
+
+    private boolean remove(CacheOnlyObject object, EvictionCause cause, Removal.Reason reason) {
+        boolean found = objects.remove(object.id(), object);
+        if (found) {
+            removed(object, cause, reason);
+        }
+        return found;
+    }
+
+    /** Ends an object that was taken out of the index. */
+    private void removed(CacheOnlyObject object, EvictionCause cause, Removal.Reason reason) {
         names.remove(object);
+        CacheOnlyObject.Place last = object.end().place();
+        if (last == CacheOnlyObject.Place.MEMORY) {
+            leaveShare(object, cause);
+        }
+        CacheOnlyMoves between = moves;
+        if (between != null) {
+            between.ended(object, last);
+        }
+        object.condemn();
+        removals.tell(object.id(), reason);
+    }
+
+    void leaveShare(CacheOnlyObject object, EvictionCause cause) {
         boolean _ = object.partition().cacheOnly().remove(object);
         object.partition().announce(-object.slotBytes());
         pages.add(-object.pages().size());
         bytes.add(-object.slotBytes());
         object.pages().forEach(_ -> evictionCounts.count(cause));
-        object.condemn();
-        removals.tell(id, reason);
-        return true;
     }
 
     /** Returns a page of an object that is here in this very version. */
     @Nullable
     Page page(PageKey key) {
         CacheOnlyObject object = objects.get(key.version().object());
-        return object != null && object.metadata().version().equals(key.version())
-                && key.index() < object.pages().size()
-                        ? object.pages().get((int) key.index())
-                        : null;
+        if (object == null || !object.metadata().version().equals(key.version())) {
+            return null;
+        }
+        List<Page> held = object.pages();
+        return key.index() < held.size() ? held.get((int) key.index()) : null;
     }
 
     /** Removes the whole object of a page, if it is here in this very version. */
     void remove(PageKey key, EvictionCause cause) {
         CacheOnlyObject object = objects.get(key.version().object());
         if (object != null && object.metadata().version().equals(key.version())) {
-            evict(object, cause);
+            drop(object, cause);
         }
     }
 
@@ -478,9 +678,14 @@ public final class CacheOnlyObjects {
     }
 
     public Stats stats() {
+        CacheOnlyMoves between = moves;
+        CacheOnlyMoves.Stats moved = between == null
+                ? CacheOnlyMoves.Stats.NONE
+                : between.stats();
         return new Stats(objects.size(), bytes.sum(), puts.sum(), found.sum(), absent.sum(),
                 refused.sum(), evicted.sum(), expired.sum(), leasedBytes(), leased.sum(),
-                leasesRefused.sum());
+                leasesRefused.sum(), moved.onDisk(), moved.leavingBytes(), moved.demoted(),
+                moved.promoted(), moved.lost());
     }
 
     private long leasedBytes() {

@@ -129,15 +129,24 @@ final class CacheOnlyShare {
         if (!isLeased && !order.contains(object)) {
             return false;
         }
-        long moreBytes = isLeased ? 0 : object.slotBytes();
-        long moreObjects = isLeased ? 0 : 1;
-        if (leases.bytes() + moreBytes > limit.bytes()
-                || leases.count() + moreObjects > limit.objects()) {
+        if (!fits(isLeased ? 0 : object.slotBytes(), isLeased ? 0 : 1, limit)) {
             return false;
         }
         boolean _ = order.remove(object);
         leases.put(object, endNanos);
         return true;
+    }
+
+    /** Returns whether an object that is not here could be leased now if it were. */
+    synchronized boolean hasRoomForLease(CacheOnlyObject object, long nowNanos,
+            LeaseLimit limit) {
+        endSome(nowNanos, object.slotBytes());
+        return fits(object.slotBytes(), 1, limit);
+    }
+
+    private boolean fits(long moreBytes, long moreObjects, LeaseLimit limit) {
+        return leases.bytes() + moreBytes <= limit.bytes()
+                && leases.count() + moreObjects <= limit.objects();
     }
 
     /** Returns whether an object is leased. */

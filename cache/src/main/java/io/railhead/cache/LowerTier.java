@@ -18,7 +18,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.Function;
-import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -166,12 +165,7 @@ final class LowerTier {
 
         @Override
         public int crc32c(PageSlice leased) {
-            return page.crc32c().orElseGet(() -> {
-                // A fabric placed the bytes: this is the first time that they are looked at.
-                CRC32C crc = new CRC32C();
-                page.addTo(crc);
-                return (int) crc.getValue();
-            });
+            return page.requireCrc32c();
         }
 
         @Override

@@ -57,6 +57,7 @@ public final class ObjectCache implements AutoCloseable {
     private final StringPool texts = new StringPool();
     private final Set<String> namespaces = ConcurrentHashMap.newKeySet();
     private final AtomicLong stagedBytes = new AtomicLong();
+    private final RisingRoom rising = new RisingRoom();
     private final Pins pins;
     private final PageIndex index;
     final FillTable table;
@@ -66,6 +67,8 @@ public final class ObjectCache implements AutoCloseable {
     private final ConcurrentMap<ObjectId, DiscoveryFlight> flights = new ConcurrentHashMap<>();
     private final ScheduledThreadPoolExecutor timer;
     private final ExecutorService sweeper;
+    /** Frees what the disk has taken; long comparisons would keep that memory in use. */
+    private final ExecutorService demotion;
     /** Removes versions from disk; one hash for each page, so memory has a sweeper of its own. */
     private final ExecutorService lowerSweeper;
     private final MemoryWait.Clock clock;
@@ -131,7 +134,13 @@ public final class ObjectCache implements AutoCloseable {
                 ? null
                 : new LowerTier(below.disk(), writes, below.storeOf(), memory.pageBytes());
         this.sweeper = oneThread("sweeper");
+        this.demotion = oneThread("demotion");
         this.index = new PageIndex(memory, config, pins, lower, nanoClock, sweeper);
+        if (below != null) {
+            index.cacheOnly()
+                    .below(new CacheOnlyDisk(below.disk(), memory.pageBytes(), this::tryRise),
+                            demotion);
+        }
         this.objects = Caffeine.newBuilder()
                 .executor(Runnable::run)
                 .maximumSize(config.metadataEntries())
@@ -494,6 +503,14 @@ public final class ObjectCache implements AutoCloseable {
                 () -> stagedBytes.addAndGet(-sizeBytes));
     }
 
+    /** Returns memory for a cache-only object that comes from disk; null if there is none. */
+    private @Nullable StagedUpload tryRise(long sizeBytes, String tenant) {
+        return rising.tryTake(tenant, sizeBytes, mostStagedBytes())
+                ? new StagedUpload(table, sizeBytes, tenant,
+                        () -> rising.giveBack(tenant, sizeBytes))
+                : null;
+    }
+
     /**
      * Caches uploaded bytes under the version that the store has confirmed; without effect if a
      * write has overtaken it.
@@ -625,6 +642,7 @@ public final class ObjectCache implements AutoCloseable {
         }
         timer.shutdownNow();
         sweeper.shutdownNow();
+        demotion.shutdownNow();
         lowerSweeper.shutdownNow();
         scrubber.close();
         objects.invalidateAll();

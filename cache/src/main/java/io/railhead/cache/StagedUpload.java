@@ -1,5 +1,6 @@
 package io.railhead.cache;
 
+import io.railhead.cache.memory.LentMemory;
 import io.railhead.cache.memory.Page;
 import io.railhead.cache.memory.PageMemory.Pool;
 import java.nio.ByteBuffer;
@@ -61,6 +62,20 @@ public final class StagedUpload implements AutoCloseable {
             pages.addAll(more);
         }
         return more == null ? null : more.getFirst();
+    }
+
+    /** Lends the memory of the next page to a disk; null if there is none, or all have come. */
+    @Nullable
+    LentMemory lend() {
+        Page page = closed ? null : pageWithRoom();
+        return page == null ? null : page.lend();
+    }
+
+    /** Takes the page whose memory was lent last, with the CRC32C of its bytes. */
+    void placed(int crc32c) {
+        Page page = pages.getLast();
+        page.placed(crc32c);
+        written += page.length();
     }
 
     /** Returns whether every byte has come. */

@@ -35,6 +35,7 @@ final class TenantPartition {
     private final Policy.Eviction<PageKey, Page> eviction;
     private final PrefetchBuffer unread;
     private final CacheOnlyShare cacheOnly = new CacheOnlyShare();
+    private final CacheOnlyDiskOrder onDisk = new CacheOnlyDiskOrder();
     /** Pages that are being removed without being condemned. */
     private final Set<Page> moving = ConcurrentHashMap.newKeySet();
     /** Pages that move to the unread ones without being condemned. */
@@ -155,14 +156,16 @@ final class TenantPartition {
     /** Evicts the cache-only objects above their limit. */
     void trimCacheOnly() {
         long excess = cacheOnly.bytes() - cacheOnlyLimit(pageBytes());
-        long _ = evictCacheOnly(excess, maximum == rule.quotaBytes()
+        evictCacheOnly(excess, maximum == rule.quotaBytes()
                 ? EvictionCause.QUOTA
-                : EvictionCause.PRESSURE);
+                : EvictionCause.PRESSURE, new Freed());
     }
 
-    private long evictCacheOnly(long wanted, EvictionCause cause) {
+    private void evictCacheOnly(long wanted, EvictionCause cause, Freed freed) {
         CacheOnlyObjects objects = owner;
-        return wanted > 0 && objects != null ? objects.evictOldest(this, wanted, cause) : 0;
+        if (wanted > 0 && objects != null) {
+            objects.evictOldest(this, wanted, cause, freed);
+        }
     }
 
     /** Sets who evicts cache-only objects from here; before any is put. */
@@ -173,6 +176,16 @@ final class TenantPartition {
     /** Returns the cache-only objects here, whose bytes count in {@link #bytes} too. */
     CacheOnlyShare cacheOnly() {
         return cacheOnly;
+    }
+
+    /** Returns the cache-only objects that are on disk, and take no memory. */
+    CacheOnlyDiskOrder onDisk() {
+        return onDisk;
+    }
+
+    /** Returns the number of cache-only objects, wherever their bytes are. */
+    int cacheOnlyObjects() {
+        return cacheOnly.count() + onDisk.count();
     }
 
     /** Returns the bytes of cached pages. */
@@ -274,9 +287,10 @@ final class TenantPartition {
     long evictColdest(long wanted) {
         // Cached pages keep their part: cache-only objects make up for what is beyond it.
         long spare = Math.max(0, pageBytes() - maximum / PAGES_PART);
-        long ofObjects = evictCacheOnly(wanted - spare, EvictionCause.PRESSURE);
-        long missing = wanted - ofObjects;
-        long missingNow = wanted / FILL_PART - ofObjects;
+        Freed ofObjects = new Freed();
+        evictCacheOnly(wanted - spare, EvictionCause.PRESSURE, ofObjects);
+        long missing = wanted - ofObjects.now - ofObjects.later;
+        long missingNow = wanted / FILL_PART - ofObjects.now;
         boolean progress = true;
         // A few at a time: the policy is locked while it lists them.
         while (progress && (missing > 0 || missingNow > 0)) {
@@ -288,15 +302,31 @@ final class TenantPartition {
                 progress |= freed.now + freed.later > 0;
             }
         }
-        missing -= evictCacheOnly(Math.max(missing, missingNow), EvictionCause.PRESSURE);
+        progress = true;
+        while (progress && (missing > 0 || missingNow > 0)) {
+            Freed more = new Freed();
+            evictCacheOnly(Math.max(missing, missingNow), EvictionCause.PRESSURE, more);
+            missing -= more.now + more.later;
+            missingNow -= more.now;
+            progress = more.now + more.later > 0;
+        }
         return wanted - missing;
     }
 
     /** The bytes of an eviction. */
-    private static final class Freed {
+    static final class Freed {
         private long now;
         /** Once the lower tier has written them. */
         private long later;
+
+        /** @param isLater whether the disk must take them first */
+        void add(long bytes, boolean isLater) {
+            if (isLater) {
+                later += bytes;
+            } else {
+                now += bytes;
+            }
+        }
     }
 
     private List<PageKey> coldest(long wanted) {

@@ -79,10 +79,10 @@ final class TenantPartitions {
         return all;
     }
 
-    /** Returns the partition with the most cache-only objects. */
+    /** Returns the partition with the most cache-only objects, in memory and on disk. */
     TenantPartition withMostObjects() {
         return Arrays.stream(all)
-                .max(Comparator.comparingInt(partition -> partition.cacheOnly().count()))
+                .max(Comparator.comparingInt(TenantPartition::cacheOnlyObjects))
                 .orElse(rest);
     }
 
@@ -172,7 +172,9 @@ final class TenantPartitions {
         EvictionCause cause = tenantPartition.maximum() == tenantPartition.quotaBytes()
                 ? EvictionCause.QUOTA
                 : EvictionCause.PRESSURE;
-        oldest.forEach(object -> objects.evict(object, cause));
+        for (CacheOnlyObject object : oldest) {
+            boolean _ = objects.evict(object, cause);
+        }
         return true;
     }
 

@@ -57,7 +57,7 @@ final class CacheOnlyFloorTest {
         upload.write(ByteBuffer.wrap(random(key, PAGE)));
         ObjectVersion version = new ObjectVersion(id(tenant, key), "\"" + etags++ + "\"", "", PAGE);
         assertThat(objects.put(new ObjectMetadata(version, Map.of(), nanos.get(), 0), upload,
-                Duration.ZERO)).as("%s %s", tenant, key)
+                new CacheOnlyTerms(Duration.ZERO, false))).as("%s %s", tenant, key)
                 .isCompletedWithValueMatching(CacheOnlyPut.Stored.class::isInstance);
     }
 

@@ -38,6 +38,7 @@ final class CacheOnlyObjectsTest {
     private static final String ABOVE_SURROGATES = Character.toString(0xFFFD);
     private static final String BEYOND_16_BITS = Character.toString(0x1F600);
     private static final Duration LIFE = Duration.ofHours(2);
+    private static final CacheOnlyTerms TERMS = new CacheOnlyTerms(LIFE, false);
     private static final Map<String, TenantQuota> RULES = Map.of(
             "capped", new TenantQuota(16 * PAGE, 0),
             "kept", new TenantQuota(TenantQuota.NO_QUOTA, 40 * PAGE));
@@ -72,7 +73,7 @@ final class CacheOnlyObjectsTest {
         ObjectVersion version = new ObjectVersion(id(tenant, key), etag, "", bytes.length);
         return objects
                 .put(new ObjectMetadata(version, Map.of("etag", etag), nanos.get(), 0), upload,
-                        life)
+                        new CacheOnlyTerms(life, false))
                 .toCompletableFuture()
                 .join();
     }
@@ -178,7 +179,7 @@ final class CacheOnlyObjectsTest {
         StagedUpload upload = requireNonNull(cache.tryStage(size, "a"));
         upload.write(ByteBuffer.allocate(size));
         ObjectVersion version = new ObjectVersion(id("a", key), "\"" + etags++ + "\"", "", size);
-        return to.put(new ObjectMetadata(version, Map.of(), nanos.get(), 0), upload, LIFE)
+        return to.put(new ObjectMetadata(version, Map.of(), nanos.get(), 0), upload, TERMS)
                 .toCompletableFuture();
     }
 
@@ -486,7 +487,7 @@ final class CacheOnlyObjectsTest {
             // The ETag tells a reader which bytes were put.
             String etag = "\"" + seed + "-" + Long.toHexString(random.nextLong()) + "\"";
             objects.put(new ObjectMetadata(new ObjectVersion(id("capped", key), etag, "",
-                    bytes.length), Map.of("etag", etag), nanos.get(), 0), upload, LIFE)
+                    bytes.length), Map.of("etag", etag), nanos.get(), 0), upload, TERMS)
                     .toCompletableFuture()
                     .join();
         }

@@ -23,7 +23,7 @@ final class CacheOnlyShareTest {
     private CacheOnlyObject object(int number) {
         ObjectVersion version = new ObjectVersion(CacheRig.id("k" + number), "\"1\"", "", 0);
         return new CacheOnlyObject(new ObjectMetadata(version, Map.of(), 0, 0), List.of(),
-                partition, Long.MAX_VALUE);
+                partition, Long.MAX_VALUE, "", false);
     }
 
     private boolean tryLease(CacheOnlyObject object, long nowNanos, long endNanos) {

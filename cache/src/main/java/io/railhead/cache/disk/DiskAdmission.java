@@ -67,9 +67,14 @@ final class DiskAdmission {
      * second time. No page of others is dropped from the queue for it.
      */
     Kept keep(EvictedPage page, List<VolumeService> open) {
-        if (page.slotBytes() > queueRoomBytes()) {
-            return Kept.LATER;
-        }
+        return page.slotBytes() > queueRoomBytes() ? Kept.LATER : demote(page, open);
+    }
+
+    /**
+     * Leases and queues a page that memory gives up, as if for the second time. Tenants get their
+     * turns in the queue as for {@link #offer}.
+     */
+    Kept demote(EvictedPage page, List<VolumeService> open) {
         return switch (refusal(page, open, 0)) {
             case HELD -> Kept.YES;
             case QUEUE, RECOVERING -> Kept.LATER;

@@ -1,6 +1,7 @@
 package io.railhead.cache.disk;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -200,6 +202,27 @@ public final class DiskTier implements AutoCloseable {
             return NOBODY;
         }
 
+        /** Returns the number of a volume that holds each of these pages; {@link #NOBODY}. */
+        public int holderOfEach(long... pages) {
+            for (int i = 0; i < digests.size(); i++) {
+                if (open.get(i).mayHold(digests.get(i)) && hasAll(i, pages)) {
+                    return open.get(i).place();
+                }
+            }
+            return NOBODY;
+        }
+
+        /** Returns whether a volume has each of these pages, though it may be left alone now. */
+        public boolean hasEach(long... pages) {
+            return IntStream.range(0, digests.size()).anyMatch(i -> hasAll(i, pages));
+        }
+
+        private boolean hasAll(int i, long[] pages) {
+            VersionName.Digest digest = digests.get(i);
+            return Arrays.stream(pages)
+                    .allMatch(page -> open.get(i).has(digest, digest.page(page)));
+        }
+
         /** Returns whether some volume holds each of these pages. */
         public boolean holdsAll(long first, long end) {
             boolean all = mayHold();
@@ -247,11 +270,24 @@ public final class DiskTier implements AutoCloseable {
         return admission.keep(page, volumes);
     }
 
+    /**
+     * Offers a page of an object that no store has; on the same terms as {@link #offer}, but as if
+     * it were given up for the second time.
+     */
+    public Kept demote(EvictedPage page) {
+        return admission.demote(page, volumes);
+    }
+
     /** Returns the most bytes of a tenant's pages that all open volumes hold. */
     public long shareBytes(String tenant) {
         DiskConfig.Share share = config.tenants().get(tenant);
         long pages = volumes.stream().mapToLong(each -> each.volume().layout.pages()).sum();
         return (long) (pages * config.pageBytes() * (share == null ? 1 : share.quota()));
+    }
+
+    /** Returns the most bytes of pages that wait to be written. */
+    public long queueBytes() {
+        return config.queueBytes();
     }
 
     /** Returns how many bytes of pages more may wait to be written now. */

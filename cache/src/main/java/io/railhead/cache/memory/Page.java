@@ -202,6 +202,14 @@ public final class Page implements SlotUse {
         return written == null ? OptionalInt.of(checksum) : OptionalInt.empty();
     }
 
+    /**
+     * Returns the checksum of the bytes. Those that a fabric has placed are looked at for the first
+     * time then. The caller must hold the page.
+     */
+    public int requireCrc32c() {
+        return crc32c().orElseGet(this::crcOfBytes);
+    }
+
     /** Returns how many bytes may still be written. Filler only. */
     public int remaining() {
         return written == null ? 0 : length - written.bytes;

@@ -76,6 +76,27 @@ final class DiskTierTest {
     }
 
     @Test
+    void pagesOnTwoDisksHaveNoCommonHolder() {
+        VersionName version = TierRig.name(1, 2L * PAGE);
+        TierRig both = new TierRig(leaks, 0, "a", "b");
+        for (int i = 0; i < 2; i++) {
+            String path = i == 0 ? "a" : "b";
+            TierRig one = new TierRig(leaks, 0, path);
+            DiskTier tier = one.open();
+            assertThat(one.offer(tier, version, i, bytes(0), () -> true)).isTrue();
+            TierRig.await(() -> tier.stats().writtenPages() == 1);
+            assertThat(tier.held(version).holderOfEach(i)).isZero();
+            tier.close();
+            both.disks.put(path, Objects.requireNonNull(one.disks.get(path)));
+        }
+        DiskTier tier = both.open();
+        assertThat(tier.held(version).holderOfEach(0)).isZero();
+        assertThat(tier.held(version).holderOfEach(1)).isEqualTo(1);
+        assertThat(tier.held(version).holdsAll(0, 2)).isTrue();
+        assertThat(tier.held(version).holderOfEach(0, 1)).isEqualTo(DiskTier.NOBODY);
+    }
+
+    @Test
     void aDiskThatFailsIsLeftAloneAndTriedAgain() {
         TierRig rig = new TierRig(leaks, 0, "a");
         DiskTier tier = rig.open();

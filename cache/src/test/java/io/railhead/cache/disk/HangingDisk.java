@@ -46,6 +46,11 @@ public final class HangingDisk {
         disk.hangWrites();
     }
 
+    /** From now on reads fail, or not any more. */
+    public void failReads(boolean fail) {
+        disk.failReads(fail);
+    }
+
     public void goOn() {
         disk.goOn();
     }

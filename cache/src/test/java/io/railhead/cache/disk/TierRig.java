@@ -84,32 +84,32 @@ final class TierRig {
     }
 
     boolean offer(DiskTier tier, VersionName name, byte[] bytes, BooleanSupplier current) {
+        return offer(tier, name, 0, bytes, current);
+    }
+
+    boolean offer(DiskTier tier, VersionName name, long index, byte[] bytes,
+            BooleanSupplier current) {
         Page page = Objects.requireNonNull(memory.tryAllocate(new int[]{bytes.length},
                 Pool.CACHE)).getFirst();
         page.write(ByteBuffer.wrap(bytes));
         page.publish();
-        boolean taken = tier.offer(new Evicted(name, page, current));
+        boolean taken = tier.offer(new Evicted(name, page, index, current));
         page.condemn();
         return taken;
     }
 
     /** Returns a page that waits to be written, with a lease of its own. */
     static WaitingPage waiting(Page page, TenantId tenant) {
-        EvictedPage evicted = new Evicted(name(1, page.length()), page, () -> true);
+        EvictedPage evicted = new Evicted(name(1, page.length()), page, 0, () -> true);
         return new WaitingPage(evicted, Objects.requireNonNull(evicted.tryLease()),
                 evicted.version().digest(new byte[16]), tenant, 0);
     }
 
-    private record Evicted(VersionName version, Page page,
+    private record Evicted(VersionName version, Page page, long index,
             BooleanSupplier current) implements EvictedPage {
         @Override
         public String tenant() {
             return "tenant-" + version.bucket();
-        }
-
-        @Override
-        public long index() {
-            return 0;
         }
 
         @Override

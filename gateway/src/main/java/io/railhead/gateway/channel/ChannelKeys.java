@@ -19,8 +19,9 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
 /**
- * Answers one request that names many cache-only objects. No call blocks or asks a store. One
- * message bounds the work, but for a {@link #isScan scan}. Any thread.
+ * Answers one request that names many cache-only objects. No call asks a store, and none blocks but
+ * a LEASE, which may wait for a disk ({@link CacheOnlyKeys#mayWait}). One message bounds the work,
+ * but for a {@link #isScan scan}. Any thread.
  *
  * @param isOver returns whether nobody waits for the answer any more
  */
@@ -76,7 +77,9 @@ record ChannelKeys(CacheOnlyKeys objects, BooleanSupplier isOver) {
             throw new S3Refusal(S3Error.INVALID_ARGUMENT, "A lease lasts at most "
                     + CacheOnlyObjects.MAX_LEASE.toMillis() + " milliseconds: " + time.toMillis());
         }
-        return marked(request, key -> objects.tryLease(key, time));
+        // Each key may wait for a disk, so nothing is read for a caller that has gone.
+        return marked(request,
+                key -> !isOver.getAsBoolean() && objects.tryLease(key, time));
     }
 
     private Answer usage(Request request) {

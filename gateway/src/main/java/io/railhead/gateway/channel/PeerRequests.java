@@ -168,7 +168,8 @@ final class PeerRequests {
                             copy.key()));
             return;
         }
-        if (ChannelKeys.isLong(copy)) {
+        if (ChannelKeys.isLong(copy)
+                || (copy.operation() == RequestOperation.LEASE && keys.mayWait())) {
             serveElsewhere(copy, keys);
             return;
         }

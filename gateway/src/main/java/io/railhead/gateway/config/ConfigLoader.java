@@ -96,7 +96,7 @@ public final class ConfigLoader {
         Gateway gateway = gateway(root.section("gateway"));
         Cache cache = cache(root.section("cache"), folder);
         Map<String, Store> stores = new StoreLoader(folder).load(root);
-        Rules rules = new RuleLoader(stores.keySet(), gateway.sole()).load(root);
+        Rules rules = new RuleLoader(stores.keySet(), gateway.sole(), cache).load(root);
         requireWhatRulesNeed(root, gateway.access(), rules);
         GatewayConfig.WriteBack writeBack = WriteBackLoader.load(root, gateway, rules);
         Rdma rdma = new RdmaLoader(folder).load(root.section("rdma"),

@@ -1,5 +1,6 @@
 package io.railhead.gateway.config;
 
+import io.railhead.cache.CacheOnlyTerms;
 import java.time.Duration;
 
 /** The highest age of a cached response. */
@@ -17,9 +18,9 @@ public sealed interface Freshness {
     /**
      * Asks no store at all: the gateway's own index says what there is.
      *
-     * @param life after which an object is gone; zero for never
+     * @param terms those of each put from now on
      */
-    record CacheOnly(Duration life) implements Freshness {}
+    record CacheOnly(CacheOnlyTerms terms) implements Freshness {}
 
     /** Revalidates after this age; all writes go through this gateway. */
     record Exclusive(Duration age) implements Freshness {}

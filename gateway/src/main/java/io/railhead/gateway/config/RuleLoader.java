@@ -1,6 +1,7 @@
 package io.railhead.gateway.config;
 
 import io.railhead.cache.CacheOnlyObjects;
+import io.railhead.cache.CacheOnlyTerms;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -24,17 +25,28 @@ final class RuleLoader {
     private static final Map<String, Boolean> ACKNOWLEDGE = new TreeMap<>(
             Map.of("store", false, "disk", true));
 
+    private static final Map<String, Boolean> TIERS = new TreeMap<>(
+            Map.of("memory", false, "disk", true));
+
     /** Keys that say what becomes of a store's objects. */
     private static final List<String> OF_STORES = List.of("prefix", "backend", "freshness",
             "cache", "shared", "stale_if_error", "verify_fills", "acknowledge", "copies");
 
+    /** Keys that say what becomes of objects that no store has. */
+    private static final List<String> OF_CACHE_ONLY = List.of("ttl", "tier");
+
     private final Set<String> stores;
     private final boolean sole;
+    private final boolean hasDisk;
 
-    /** @param sole whether every write goes through this one gateway, as the operator declares */
-    RuleLoader(Set<String> stores, boolean sole) {
+    /**
+     * @param sole whether every write goes through this one gateway, as the operator declares
+     * @param cache whose disk tier rules may use
+     */
+    RuleLoader(Set<String> stores, boolean sole, GatewayConfig.Cache cache) {
         this.stores = stores;
         this.sole = sole;
+        this.hasDisk = cache.disk() != null;
     }
 
     private static Map<String, Freshness> words() {
@@ -77,16 +89,25 @@ final class RuleLoader {
                 section.text("tenant"));
         boolean isCacheOnly = section.choice("durability", "store", DURABILITY);
         Duration life = section.duration("ttl", "0s");
-        if (!isCacheOnly && section.has("ttl")) {
-            throw section.problem("ttl", "has no meaning without durability: none");
+        boolean mayGoToDisk = section.choice("tier", "memory", TIERS);
+        for (String key : OF_CACHE_ONLY) {
+            if (!isCacheOnly && section.has(key)) {
+                throw section.problem(key, "has no meaning without durability: none");
+            }
         }
-        Rule rule = isCacheOnly ? cacheOnly(section, life) : rule(section);
+        if (mayGoToDisk && !hasDisk) {
+            throw section.problem("tier", "disk needs cache.disk, the files or devices for it");
+        }
+        Rule rule = isCacheOnly
+                ? cacheOnly(section, new CacheOnlyTerms(life, mayGoToDisk))
+                : rule(section);
         section.close();
         return new Rules.Entry(condition, rule);
     }
 
     /** Reads the rule of buckets that no store has. Rights come from the policy file alone. */
-    private static Rule cacheOnly(Section section, Duration life) throws ConfigException {
+    private static Rule cacheOnly(Section section, CacheOnlyTerms terms)
+            throws ConfigException {
         for (String key : OF_STORES) {
             if (section.has(key)) {
                 throw section.problem(key, "has no meaning under durability: none");
@@ -101,7 +122,7 @@ final class RuleLoader {
             throw section.problem("authorization",
                     "must be policy under durability: none, where no store can be asked");
         }
-        return new Rule(CacheOnlyObjects.BACKEND, new Freshness.CacheOnly(life), Duration.ZERO,
+        return new Rule(CacheOnlyObjects.BACKEND, new Freshness.CacheOnly(terms), Duration.ZERO,
                 CacheMode.READS, section.flag("rdma", true),
                 section.value("max_object", "unlimited", RuleLoader::maxObject), false, false,
                 false, true);

@@ -1,6 +1,7 @@
 package io.railhead.gateway.frontdoor;
 
 import io.railhead.gateway.request.Address;
+import io.railhead.gateway.s3.Query;
 import io.railhead.gateway.s3.S3Error;
 import io.railhead.gateway.s3.S3Refusal;
 import io.railhead.gateway.s3.sigv4.RequestHead;
@@ -28,14 +29,23 @@ public record OwnPaths(Map<String, InternalEndpoint> signed, Map<String, Unsigne
     /** Returns the handler of a call of the Security Token Service; null if this is none. */
     @Nullable
     UnsignedEndpoint stsOf(RequestHead head, Address address) {
-        return sts != null && address.bucket() == null && isForm(head) ? sts : null;
+        return sts != null && address.bucket() == null && head.rawPath().equals("/")
+                && (isForm(head) || namesCall(head))
+                        ? sts
+                        : null;
     }
 
     /** S3 has no form outside buckets. */
     private static boolean isForm(RequestHead head) {
         String type = head.headers().get("content-type");
-        return head.method().equals("POST") && head.rawPath().equals("/") && type != null
+        return head.method().equals("POST") && type != null
                 && type.toLowerCase(Locale.ROOT).startsWith("application/x-www-form-urlencoded");
+    }
+
+    /** A call in the address is the service's to refuse: no store may see the token in it. */
+    private static boolean namesCall(RequestHead head) {
+        Query query = Query.require(head.rawQuery());
+        return query.has("Action") || query.has("WebIdentityToken");
     }
 
     /** Returns whether a request is one of these paths', and so for no store. */

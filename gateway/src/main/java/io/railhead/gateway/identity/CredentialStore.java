@@ -206,8 +206,8 @@ public final class CredentialStore implements AutoCloseable {
     }
 
     /**
-     * Adds a listener, called after each reload that removed or altered a principal, on the
-     * reloading thread.
+     * Adds a listener, called after each reload that removed, altered or added a principal or a
+     * role, on the reloading thread.
      */
     public void onChange(Consumer<CredentialChange> listener) {
         listeners.add(listener);

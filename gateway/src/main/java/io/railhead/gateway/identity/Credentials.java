@@ -298,19 +298,28 @@ final class Credentials {
         return tenants;
     }
 
-    /** Returns the principals whose grants end when the next content replaces this one. */
+    /** Returns the principals and roles that are others once the next content replaces this. */
     CredentialChange until(Credentials next) {
-        Set<String> vanished = new HashSet<>();
+        Map<String, Record> before = entries();
+        Map<String, Record> after = next.entries();
+        Set<String> vanished = new HashSet<>(before.keySet());
+        vanished.removeAll(after.keySet());
+        Set<String> added = new HashSet<>(after.keySet());
+        added.removeAll(before.keySet());
         Set<String> changed = new HashSet<>();
-        byName.forEach((name, before) -> {
-            Principal after = next.byName.get(name);
-            if (after == null) {
-                vanished.add(name);
-            } else if (!after.equals(before)) {
+        after.forEach((name, entry) -> {
+            if (before.containsKey(name) && !entry.equals(before.get(name))) {
                 changed.add(name);
             }
         });
-        return new CredentialChange(vanished, changed);
+        return new CredentialChange(vanished, changed, added);
+    }
+
+    /** No principal's name begins as those of roles do here. */
+    private Map<String, Record> entries() {
+        Map<String, Record> entries = new HashMap<>(byName);
+        roles.forEach((name, role) -> entries.put(Role.PREFIX + name, role));
+        return entries;
     }
 
     /** Returns warnings about revocations that end nothing. */

@@ -125,7 +125,7 @@ final class RoleSessions implements AutoCloseable {
                 changed.add(before.name());
             }
         }
-        return new CredentialChange(vanished, changed);
+        return new CredentialChange(vanished, changed, change.added());
     }
 
     /** Opens every session anew under the other keys: those of a former key end. */
@@ -139,7 +139,7 @@ final class RoleSessions implements AutoCloseable {
                 vanished.add(identity.principal().name());
             }
         }
-        ended.accept(new CredentialChange(vanished, Set.of()));
+        ended.accept(new CredentialChange(vanished, Set.of(), Set.of()));
     }
 
     /** Starts looking at the keys once a second, on a virtual thread, until closed. */

@@ -126,6 +126,9 @@ public final class StateCollector extends Collector {
         families.add(new GaugeMetricFamily("railhead_cache_only_leased_bytes",
                 "Memory of cache-only objects that are leased now.",
                 (double) stats.leasedBytes()));
+        families.add(new GaugeMetricFamily("railhead_cache_only_leaving_bytes",
+                "Memory of cache-only objects that the disk is taking.",
+                (double) stats.leavingBytes()));
         CounterMetricFamily leases = new CounterMetricFamily("railhead_cache_only_leases",
                 "Leases of cache-only objects: `granted`, or `refused` beyond the tenant's share.",
                 List.of("outcome"));
@@ -146,11 +149,20 @@ public final class StateCollector extends Collector {
         families.add(lookups);
         CounterMetricFamily removed = new CounterMetricFamily("railhead_cache_only_removed",
                 "Cache-only objects that went undeleted: `evicted` for room or by an operator,"
-                        + " `expired` after their rule's ttl.",
+                        + " `expired` after their rule's ttl, `lost` by the disk.",
                 List.of("cause"));
         removed.addMetric(List.of("evicted"), (double) stats.evicted());
+        removed.addMetric(List.of("lost"), (double) stats.lost());
         removed.addMetric(List.of("expired"), (double) stats.expired());
         families.add(removed);
+        families.add(new GaugeMetricFamily("railhead_cache_only_disk_objects",
+                "Cache-only objects whose bytes are on disk alone.", (double) stats.onDisk()));
+        CounterMetricFamily moved = new CounterMetricFamily("railhead_cache_only_moved",
+                "Cache-only objects that went `down` to disk, or came `up` to memory to be read.",
+                List.of("direction"));
+        moved.addMetric(List.of("down"), (double) stats.demoted());
+        moved.addMetric(List.of("up"), (double) stats.promoted());
+        families.add(moved);
     }
 
     private static void addVerified(List<MetricFamilySamples> families,

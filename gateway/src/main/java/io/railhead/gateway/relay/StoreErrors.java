@@ -64,7 +64,12 @@ public final class StoreErrors {
     }
 
     public static S3Refusal of(FillException fill) {
-        return switch (fill.getCause()) {
+        Throwable cause = fill.getCause();
+        S3Refusal ours = cause == null ? null : ofCache(cause);
+        if (ours != null) {
+            return ours;
+        }
+        return switch (cause) {
             case BackendException backend -> error(backend);
             // The gateway's own fault, logged where it was caught.
             case Error _ -> new S3Refusal(S3Error.INTERNAL_ERROR);

@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
@@ -78,11 +79,7 @@ final class RoleExchange {
         if (!SESSION_NAME.matcher(name).matches()) {
             throw invalid("RoleSessionName must be 2 to 64 letters, digits or _+=,.@-");
         }
-        for (String unknown : new String[]{"ProviderId", "PolicyArns.member.1.arn"}) {
-            if (call.has(unknown)) {
-                throw invalid(unknown + " is not served");
-            }
-        }
+        call.forEachRaw((parameter, _) -> requireServed(Query.decode(parameter)));
         Duration wanted = duration(call);
         TokenVerifier.Verified token = verified(required(call, "WebIdentityToken"));
         Role role = credentials.findRole(arn.role());
@@ -95,6 +92,15 @@ final class RoleExchange {
             return session(arn, role, name, token, policy(call), wanted);
         } catch (StsRefusal e) {
             throw e.about(token, role == null ? "" : role.name());
+        }
+    }
+
+    /** A policy that is not served would have narrowed the session, so it is not passed over. */
+    private static void requireServed(String parameter) {
+        for (String unknown : List.of("ProviderId", "PolicyArns")) {
+            if (parameter.startsWith(unknown)) {
+                throw invalid(unknown + " is not served");
+            }
         }
     }
 

@@ -108,6 +108,7 @@ public final class Sts implements UnsignedEndpoint {
     }
 
     private String answer(HttpExchange httpExchange, RequestHead head, Query call, Buffer body) {
+        requireNothingInAddress(Query.require(head.rawQuery()));
         String action = Objects.requireNonNullElse(call.getSpaced("Action"), "");
         return switch (action) {
             case "AssumeRoleWithWebIdentity" -> assumed(httpExchange, exchange.exchange(call));
@@ -116,6 +117,14 @@ public final class Sts implements UnsignedEndpoint {
                     + (action.isEmpty() ? "is missing" : "is not served here") + ": there are"
                     + " AssumeRoleWithWebIdentity and GetCallerIdentity");
         };
+    }
+
+    /** Addresses stand in the logs of proxies, where a token is anybody's. */
+    private static void requireNothingInAddress(Query address) {
+        if (address.has("Action") || address.has("WebIdentityToken")) {
+            throw new StsRefusal(Code.VALIDATION_ERROR, "A call must be a POST with its parameters"
+                    + " in a form: a token in the address would stand in logs");
+        }
     }
 
     private String assumed(HttpExchange httpExchange, RoleExchange.Exchanged exchanged) {

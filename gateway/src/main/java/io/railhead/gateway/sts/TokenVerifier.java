@@ -35,10 +35,8 @@ import java.util.stream.Collectors;
  * blocks while keys are fetched.
  */
 final class TokenVerifier {
-    private static final long KEPT_MILLIS = Duration.ofMinutes(5).toMillis();
+    private static final Times USUAL = new Times(Duration.ofMinutes(5), Duration.ofSeconds(10));
     private static final long REFRESH_MILLIS = Duration.ofSeconds(20).toMillis();
-    /** Tokens with made-up key ids cannot have the keys fetched more often. */
-    private static final long BETWEEN_FETCHES_MILLIS = Duration.ofSeconds(10).toMillis();
     private static final long OUTAGE_MILLIS = Duration.ofHours(24).toMillis();
     /** The exchanges of one issuer's tokens at a time: one that stalls stops no other's. */
     private static final int MAX_CALLS = 16;
@@ -62,12 +60,24 @@ final class TokenVerifier {
      */
     record Verified(String issuer, String subject, String audience, String id, Claims claims) {}
 
+    /**
+     * The times of an issuer's keys.
+     *
+     * @param kept the age at which they are fetched anew
+     * @param betweenFetches tokens with made-up key ids cannot have them fetched more often
+     */
+    record Times(Duration kept, Duration betweenFetches) {}
+
     TokenVerifier(Issuer issuer) {
+        this(issuer, USUAL);
+    }
+
+    TokenVerifier(Issuer issuer, Times times) {
         this.issuer = issuer;
         JWKSource<SecurityContext> keys = JWKSourceBuilder.create(new IssuerKeys(issuer))
-                .cache(KEPT_MILLIS, REFRESH_MILLIS)
+                .cache(times.kept().toMillis(), REFRESH_MILLIS)
                 .refreshAheadCache(false)
-                .rateLimited(BETWEEN_FETCHES_MILLIS)
+                .rateLimited(times.betweenFetches().toMillis())
                 .retrying(true)
                 .outageTolerant(OUTAGE_MILLIS)
                 .build();

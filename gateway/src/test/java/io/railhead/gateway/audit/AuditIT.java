@@ -1,6 +1,7 @@
 package io.railhead.gateway.audit;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.railhead.gateway.FakeStore;
 import io.railhead.gateway.TestClient;
@@ -248,12 +249,12 @@ class AuditIT {
         Files.writeString(credentials, PRINCIPALS.replace("secret_key: SK", "secret_key: other")
                 .replace("operator", "chief"));
         gateway.credentials().reload();
-        TestGateway.await(() -> events("reload").size() == 2 && events("key_changed").size() == 2);
+        TestGateway.await(() -> events("reload").size() == 2 && events("key_changed").size() == 3);
         assertThat(events("reload").getLast().getString("status")).isEqualTo("Success");
         assertThat(events("key_changed")).extracting(event -> text(event, "user", "name"),
                 event -> event.getInteger("activity_id"))
-                .containsExactlyInAnyOrder(org.assertj.core.groups.Tuple.tuple("operator", 6),
-                        org.assertj.core.groups.Tuple.tuple("trainer", 99));
+                .containsExactlyInAnyOrder(tuple("operator", 6), tuple("trainer", 99),
+                        tuple("chief", 1));
         assertThat(Files.readString(file())).doesNotContain(CANARY);
     }
 

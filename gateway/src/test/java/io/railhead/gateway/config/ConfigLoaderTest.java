@@ -425,6 +425,8 @@ class ConfigLoaderTest {
             "rules: [{bucket: kv, durability: none, authorization: backend}] | rules[0].authorization: must be policy",
             "rules: [{durability: disk}]       | rules[0].durability: 'disk' is not one of none, store",
             "rules: [{ttl: 2h}]                | rules[0].ttl: has no meaning without durability: none",
+            "rules: [{bucket: kv, durability: none, tier: disk}] | rules[0].tier: disk needs cache.disk",
+            "rules: [{tier: disk}]             | rules[0].tier: has no meaning without durability: none",
             "rules: [{verify_fills: 1}]        | rules[0].verify_fills: ",
             "rules: [{authorization: always}] | rules[0].authorization: 'always' is not one of backend",
             "rules: [{bukket: x}]     | rules[0].bukket: unknown key; did you mean",

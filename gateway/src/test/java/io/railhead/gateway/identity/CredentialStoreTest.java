@@ -175,7 +175,7 @@ class CredentialStoreTest {
         store.reload();
 
         assertThat(changes).containsExactly(
-                new CredentialChange(Set.of("bob"), Set.of("alice")));
+                new CredentialChange(Set.of("bob"), Set.of("alice"), Set.of("carol")));
         assertThat(principal(store, "B1").name()).isEqualTo("carol");
         write(ALICE.replace("s1", "s9") + BOB.replace("bob", "carol") + "\n# the same\n");
         store.reload();
@@ -239,7 +239,7 @@ class CredentialStoreTest {
                     StandardCopyOption.ATOMIC_MOVE);
 
             assertThat(changes.poll(60, TimeUnit.SECONDS))
-                    .isEqualTo(new CredentialChange(Set.of("alice"), Set.of()));
+                    .isEqualTo(new CredentialChange(Set.of("alice"), Set.of(), Set.of("bob")));
             assertThat(principal(store, "B1").name()).isEqualTo("bob");
         }
     }

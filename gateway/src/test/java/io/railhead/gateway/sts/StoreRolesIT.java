@@ -48,13 +48,14 @@ class StoreRolesIT {
             String authorization = exchange.getRequestHeaders().getFirst("Authorization");
             calls.add(call + " " + authorization);
             byte[] answer = """
-                    <AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">
-                      <AssumeRoleResult><Credentials><AccessKeyId>ROLE%d</AccessKeyId>
+                    <%1$sResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">
+                      <%1$sResult><Credentials><AccessKeyId>ROLE%2$d</AccessKeyId>
                         <SecretAccessKey>secret</SecretAccessKey><SessionToken>of-the-role</SessionToken>
-                        <Expiration>%s</Expiration></Credentials></AssumeRoleResult>
-                    </AssumeRoleResponse>
+                        <Expiration>%3$s</Expiration></Credentials></%1$sResult>
+                    </%1$sResponse>
                     """
-                    .formatted(calls.size(), Instant.now().plusSeconds(30))
+                    .formatted(call.replaceAll(".*Action=(\\w+).*", "$1"), calls.size(),
+                            Instant.now().plusSeconds(30))
                     .getBytes(UTF_8);
             exchange.sendResponseHeaders(200, answer.length);
             exchange.getResponseBody().write(answer);
@@ -85,6 +86,35 @@ class StoreRolesIT {
             TestGateway.await(() -> client.get("/b/key").statusCode() == 200);
             assertThat(calls).hasSizeGreaterThan(1);
             gateway.assertNoLease();
+        } finally {
+            sts.stop(0);
+        }
+    }
+
+    /** The kubelet renews the file, so an exchange must not send what was read before. */
+    @Test
+    void aRoleIsAssumedWithATokenThatIsReadAnewEachTime() throws IOException {
+        List<String> calls = new CopyOnWriteArrayList<>();
+        HttpServer sts = sts(calls);
+        Path token = Files.writeString(folder.resolve("token"), "first-token");
+        try (FakeStore store = new FakeStore();
+                TestGateway gateway = TestGateway.over(store)
+                        .config("rules: [{authorization: {remember: 0s}}]")
+                        .principals(principals("""
+                                role_arn: "arn:aws:iam::1:role/reader", token_file: "%s",
+                                sts_endpoint: "http://127.0.0.1:%d\"""".formatted(token,
+                                sts.getAddress().getPort())))
+                        .start()) {
+            TestClient client = gateway.client();
+            assertThat(client.put("/b/key", OBJECT).statusCode()).isEqualTo(200);
+            assertThat(calls.getFirst())
+                    .contains("Action=AssumeRoleWithWebIdentity", "WebIdentityToken=first-token")
+                    .as("no key signs it")
+                    .endsWith(" null");
+            Files.writeString(token, "second-token");
+            store.deny("ROLE1");
+            TestGateway.await(() -> client.get("/b/key").statusCode() == 200
+                    && calls.getLast().contains("WebIdentityToken=second-token"));
         } finally {
             sts.stop(0);
         }

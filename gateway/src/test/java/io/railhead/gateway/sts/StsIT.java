@@ -130,11 +130,15 @@ class StsIT {
         }
     }
 
-    private Answer call(Map<String, String> fields) {
-        String form = fields.entrySet()
+    private static String form(Map<String, String> fields) {
+        return fields.entrySet()
                 .stream()
                 .map(field -> field.getKey() + "=" + URLEncoder.encode(field.getValue(), UTF_8))
                 .collect(Collectors.joining("&"));
+    }
+
+    private Answer call(Map<String, String> fields) {
+        String form = form(fields);
         try {
             HttpResponse<String> response = http.send(
                     HttpRequest.newBuilder(gateway.endpoint().resolve("/"))
@@ -252,6 +256,24 @@ class StsIT {
                         granted.element("SessionToken"), "CaNaRy")
                 .as("one event for each call")
                 .doesNotContain("access_denied", "login_refused");
+    }
+
+    /** A role that is new, or has more rights, must not pass unseen. */
+    @Test
+    void changedAndNewRolesAreAudited() throws IOException {
+        gateway.restart(config(issuer) + "audit: {file: audit.jsonl}\n");
+        String roles = roles(issuer, "");
+        rewrite(roles.replace("max_session: 30m", "admin: true")
+                + roles.substring(roles.indexOf("  - name: fixed")).replace("fixed", "more"));
+        rewrite(roles.replace("name: pods", "name: others"));
+        assertThat(gateway.stopAndRead("audit.jsonl")
+                .lines()
+                .filter(line -> line.contains("key_changed"))
+                .map(line -> line.replaceAll(
+                        ".*\"activity_id\":(\\d+).*\"type\":\"role\",\"name\":\"([^\"]*)\".*",
+                        "$1 $2")))
+                .containsExactlyInAnyOrder("99 role/fixed", "1 role/more", "99 role/fixed",
+                        "6 role/more", "6 role/pods", "1 role/others");
     }
 
     /** One id leads from a token's exchange to everything that was done with its session. */
@@ -413,6 +435,27 @@ class StsIT {
                 revoked:
                   - {issued_before: "2026-01-01T00:00:00Z"}
                 """));
+        assertThat(client(credentials).get("/ml-a/object").statusCode()).isEqualTo(200);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '~', value = {"role: p*", "principal: '*.train'",
+            "subject: 'system:serviceaccount:ml-a:*'", "session: pod-*",
+            "issued_before: '2100-01-01T00:00:00Z'",
+            "role: pods, principal: '*', subject: '*', session: '*', issued_before: '2100-01-01T00:00:00Z'"})
+    void eachPatternOfARuleRevokes(String patterns) throws IOException {
+        Answer credentials = assume("pods", pod());
+        rewrite(roles(issuer, "revoked: [{" + patterns + "}]"));
+        assertThat(code(client(credentials).get("/ml-a/object"))).isEqualTo("InvalidToken");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '~', value = {"role: fixed",
+            "role: p*, principal: '*.other'", "role: p*, subject: 'system:serviceaccount:ml-b:*'",
+            "role: p*, session: other", "role: p*, issued_before: '2026-01-01T00:00:00Z'"})
+    void aRuleOfWhichOnePatternDoesNotMatchRevokesNothing(String patterns) throws IOException {
+        Answer credentials = assume("pods", pod());
+        rewrite(roles(issuer, "revoked: [{" + patterns + "}]"));
         assertThat(client(credentials).get("/ml-a/object").statusCode()).isEqualTo(200);
     }
 
@@ -659,6 +702,48 @@ class StsIT {
                 .isEqualTo(200);
     }
 
+    /** An issuer that is trusted for one role must not speak for another's. */
+    @Test
+    void attackRoleOfAnotherIssuer() {
+        try (TestIssuer other = new TestIssuer()) {
+            String config = config(issuer).replace("rules:", """
+                          - {issuer: "%s", audiences: [sts.amazonaws.com]}
+                    rules:""".formatted(other.name()));
+            gateway.restart(config);
+            refused(assume("pods", other.token("ml-a", "train")), "AccessDenied");
+            refused(assume("pods", other.token("ml-a", "train",
+                    claims -> claims.issuer(issuer.name()))), "InvalidIdentityToken");
+            assertThat(assume("pods", pod()).status()).isEqualTo(200);
+        }
+    }
+
+    /** Addresses stand in logs, and a store must not learn a token that is no affair of its. */
+    @ParameterizedTest
+    @CsvSource({"GET,''", "POST,''", "POST,application/octet-stream",
+            "POST,application/x-www-form-urlencoded"})
+    void aTokenInAnAddressIsRefusedAndNotKept(String method, String type) throws Exception {
+        gateway.restart(config(issuer).replace("  policy: policy.json\n", "")
+                + "audit: {file: audit.jsonl}\nlog: {access: {file: access.log}}\n");
+        String token = pod();
+        int asked = store.requests().size();
+        String query = form(fields("pods", token));
+        HttpRequest.Builder request = HttpRequest
+                .newBuilder(gateway.endpoint().resolve("/?" + query))
+                .method(method, BodyPublishers.ofString(method.equals("GET") ? "" : query));
+        if (!type.isEmpty()) {
+            request.header("content-type", type);
+        }
+        HttpResponse<String> response = http.send(request.build(), BodyHandlers.ofString());
+        refused(new Answer(response.statusCode(), response.body()), "ValidationError");
+        assertThat(store.requests()).hasSize(asked);
+        Path audit = gateway.directory().resolve("audit.jsonl");
+        TestGateway.await(() -> lines(audit).stream()
+                .anyMatch(line -> line.contains("identity_refused")));
+        assertThat(lines(audit)).noneMatch(line -> line.contains(token));
+        assertThat(gateway.stopAndRead("access.log")).contains("WebIdentityToken=****")
+                .doesNotContain(token);
+    }
+
     @Test
     void attackOtherTenantsRole() {
         refused(assume("pods", issuer.token("finance", "train")), "AccessDenied");
@@ -693,9 +778,22 @@ class StsIT {
             "RoleSessionName,''", "RoleSessionName,a", "RoleSessionName,a b",
             "WebIdentityToken,''", "DurationSeconds,abc", "DurationSeconds,-1",
             "DurationSeconds,99999999999999999999", "ProviderId,x",
-            "PolicyArns.member.1.arn,arn:aws:iam::aws:policy/x"})
+            "PolicyArns.member.1.arn,arn:aws:iam::aws:policy/x",
+            "PolicyArns.member.2.arn,arn:aws:iam::aws:policy/x"})
     void aMalformedCallIsRefused(String field, String value) {
         refused(assume("pods", pod(), field, value), "ValidationError");
+    }
+
+    /** The session token would not fit the head of a request. */
+    @Test
+    void aPolicyThatFillsTheSessionTokenIsRefused() {
+        String policy = """
+                {"Version": "2012-10-17", "Statement": {"Effect": "Allow", "Action": "s3:GetObject",
+                 "Resource": "arn:aws:s3:::ml-a/%s"}}""";
+        refused(assume("pods", pod(), "Policy", policy.formatted("€".repeat(1800))),
+                "PackedPolicyTooLarge");
+        assertThat(assume("pods", pod(), "Policy", policy.formatted("e".repeat(1800))).status())
+                .isEqualTo(200);
     }
 
     /** A caller without a token has nothing parsed, and nesting causes no stack trace. */
@@ -787,6 +885,18 @@ class StsIT {
         issuer.down(true);
         refused(assume("pods", pod()), "IDPCommunicationError");
         assertThat(gateway.client().get("/ml-a/object").statusCode()).isEqualTo(200);
+    }
+
+    /** Sessions that were sealed before are served meanwhile, and new ones once it answers. */
+    @Test
+    void aGatewayStartsWhileItsIssuerIsDown() {
+        Answer before = assume("pods", pod());
+        issuer.down(true);
+        gateway.restart(config(issuer));
+        assertThat(client(before).get("/ml-a/object").statusCode()).isEqualTo(200);
+        refused(assume("pods", pod()), "IDPCommunicationError");
+        issuer.down(false);
+        assertThat(assume("pods", pod()).status()).isEqualTo(200);
     }
 
     @Test

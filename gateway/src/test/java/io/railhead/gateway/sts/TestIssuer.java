@@ -46,6 +46,7 @@ final class TestIssuer implements AutoCloseable {
     /** The bearer tokens that keys were asked for with; "" for none. */
     private final List<String> bearers = new CopyOnWriteArrayList<>();
     private volatile String keysAt = "";
+    private volatile String calledAs = "";
 
     TestIssuer() {
         try {
@@ -55,7 +56,8 @@ final class TestIssuer implements AutoCloseable {
             throw new UncheckedIOException(e);
         }
         serve("/.well-known/openid-configuration", () -> """
-                {"issuer": "%s", "jwks_uri": "%s/keys"}""".formatted(name(),
+                {"issuer": "%s", "jwks_uri": "%s/keys"}""".formatted(
+                calledAs.isEmpty() ? name() : calledAs,
                 keysAt.isEmpty() ? name() : keysAt));
         serve("/keys", () -> {
             fetches.incrementAndGet();
@@ -130,6 +132,11 @@ final class TestIssuer implements AutoCloseable {
     /** From now on the document says that the keys are at this server. */
     void moveKeys(String server) {
         keysAt = server;
+    }
+
+    /** From now on the document is of an issuer with this name. */
+    void calls(String itself) {
+        calledAs = itself;
     }
 
     /** Publishes the other's key. */

@@ -13,6 +13,7 @@ import io.railhead.backend.Payload;
 import io.railhead.backend.PercentCodec;
 import io.railhead.backend.Target;
 import io.railhead.cache.CacheOnlyObjects;
+import io.railhead.cache.CacheOnlyObjects.Raised;
 import io.railhead.cache.ObjectId;
 import io.railhead.cache.ObjectMetadata;
 import io.railhead.gateway.config.Rule;
@@ -72,11 +73,24 @@ record CacheOnlyBackend(CacheOnlyStore store, String namespace, String tenant,
         return store.cache().cacheOnly();
     }
 
-    /** Answers a fill: a page that is missing belongs to an object that is gone. */
+    /**
+     * Answers a fill, whose page is not in memory. An object that went to disk is brought back
+     * whole, which fails the fill: its reader looks once more, and finds the page. Otherwise the
+     * object is gone.
+     */
     @Override
     public CompletionStage<BackendResponse> fetch(BackendRequest request, FetchTurn turn) {
-        return CompletableFuture
-                .completedStage(new BackendResponse(404, Headers.NONE, FixedBody.EMPTY));
+        ObjectId id = idOf(String.valueOf(request.target().bucket()), request.target().rawKey());
+        String etag = request.headers().get("if-match");
+        return objects().raise(id).thenApply(raised -> {
+            ObjectMetadata held = objects().find(id);
+            if (held == null || !held.version().etag().equals(etag)) {
+                return new BackendResponse(404, Headers.NONE, FixedBody.EMPTY);
+            }
+            throw new S3Refusal(S3Error.SLOW_DOWN, raised == Raised.NO_ROOM
+                    ? "The gateway has no room now to read this object from its disk."
+                    : "The object went to the gateway's disk while it was read.");
+        });
     }
 
     @Override
@@ -119,10 +133,14 @@ record CacheOnlyBackend(CacheOnlyStore store, String namespace, String tenant,
                 requireKnown(query.allNames(name -> name.equals("x-id")
                         || name.equals("versionId") || name.equals("partNumber")
                         || name.startsWith("response-")));
-                yield CompletableFuture.completedStage(
-                        new HeldRead((held, from, to) -> new PagesBody(store.cache(),
-                                held.version(), from, to), request, query)
-                                .of(require(id, query)));
+                yield request.method().equals("HEAD")
+                        ? CompletableFuture.completedStage(read(request, query, id))
+                        : objects().raise(id).thenApply(raised -> {
+                            if (raised == Raised.NO_ROOM) {
+                                throw CacheOnlyUpload.full();
+                            }
+                            return read(request, query, id);
+                        });
             }
             case "DELETE" -> {
                 requireKnown(query.allNames(name -> name.equals("x-id")
@@ -133,6 +151,11 @@ record CacheOnlyBackend(CacheOnlyStore store, String namespace, String tenant,
             }
             default -> throw unknown();
         };
+    }
+
+    private BackendResponse read(BackendRequest request, Query query, ObjectId id) {
+        return new HeldRead((held, from, to) -> new PagesBody(store.cache(), held.version(), from,
+                to), request, query).of(require(id, query));
     }
 
     private ObjectMetadata require(ObjectId id, Query query) {

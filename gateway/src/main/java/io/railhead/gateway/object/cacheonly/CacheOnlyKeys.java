@@ -17,7 +17,8 @@ import java.util.function.BooleanSupplier;
 /**
  * One caller's view of the cache-only objects of one bucket, for requests that name many keys. Each
  * key is held against the policy first: a key that the caller may not read is absent for it. No
- * call blocks, waits, or asks a store; each allocates two small objects a key. Any thread.
+ * call but {@link #tryLease} blocks or waits, and none asks a store; each allocates two small
+ * objects a key. Any thread.
  *
  * <p> A view is for one request: rules and policies may change afterwards.
  */
@@ -72,13 +73,27 @@ public final class CacheOnlyKeys {
 
     /**
      * Keeps an object from being evicted for room for so long, at most until its rule's
-     * {@code ttl}.
+     * {@code ttl}. One that is on disk is brought into memory first, unless its tenant has leased
+     * too much already. That may wait for the disk: then not for event loops ({@link #mayWait}).
      *
      * @param time at most {@link CacheOnlyObjects#MAX_LEASE}
      * @return false if there is none that the caller may read, or its tenant has leased too much
      */
     public boolean tryLease(String key, Duration time) {
-        return mayRead(key) && objects.tryLease(id(key), time);
+        if (!mayRead(key)) {
+            return false;
+        }
+        ObjectId id = id(key);
+        if (objects.mustRaiseToLease(id)) {
+            // The outcome does not matter: an object that is not in memory gets no lease.
+            CacheOnlyObjects.Raised _ = objects.raise(id).toCompletableFuture().join();
+        }
+        return objects.tryLease(id, time);
+    }
+
+    /** Returns whether a lease may wait for a disk. */
+    public boolean mayWait() {
+        return objects.mayUseDisk();
     }
 
     /** Counts a read of an object; false if there is none that the caller may read. */

@@ -6,6 +6,7 @@ import io.railhead.backend.FixedBody;
 import io.railhead.backend.Headers;
 import io.railhead.backend.Payload;
 import io.railhead.cache.CacheOnlyPut;
+import io.railhead.cache.CacheOnlyTerms;
 import io.railhead.cache.ObjectId;
 import io.railhead.cache.ObjectMetadata;
 import io.railhead.cache.ObjectVersion;
@@ -132,7 +133,7 @@ final class CacheOnlyUpload implements Subscriber<ByteBuffer> {
         }
     }
 
-    private static S3Refusal full() {
+    static S3Refusal full() {
         return new S3Refusal(S3Error.SLOW_DOWN,
                 "The gateway has no room now for cache-only objects of this tenant.");
     }
@@ -175,13 +176,13 @@ final class CacheOnlyUpload implements Subscriber<ByteBuffer> {
         ObjectVersion version = new ObjectVersion(id, headers.getOrDefault("etag", ""), "", size);
         ObjectMetadata metadata = ObjectHeaders.cacheOnly(version, headers,
                 new ObjectHeaders.Moment(backend.store().nanos(), 0));
-        return backend.objects().put(metadata, ownedRoom, life()).thenApply(this::answer);
+        return backend.objects().put(metadata, ownedRoom, terms()).thenApply(this::answer);
     }
 
-    private Duration life() {
-        return backend.rule().freshness() instanceof Freshness.CacheOnly(Duration life)
-                ? life
-                : Duration.ZERO;
+    private CacheOnlyTerms terms() {
+        return backend.rule().freshness() instanceof Freshness.CacheOnly(CacheOnlyTerms terms)
+                ? terms
+                : new CacheOnlyTerms(Duration.ZERO, false);
     }
 
     private Map<String, String> headers() {

@@ -6,14 +6,17 @@ import io.railhead.cache.ObjectCache;
 import io.railhead.cache.ObjectVersion;
 import io.railhead.cache.memory.PageSlice;
 import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscriber;
 import org.reactivestreams.Subscription;
 
 /**
  * Bytes {@code [from, to)} of a cache-only object, copied piece by piece out of its pages: no page
- * is leased while the reader is slow. The body breaks off if the object goes meanwhile. The
- * subscriber's calls come from one thread.
+ * is leased while the reader is slow. An object that went to disk meanwhile is brought back, and
+ * the body goes on from the disk's thread. It breaks off if the object is gone. The subscriber's
+ * calls may come from any thread; calls to it come one at a time.
  */
 record PagesBody(ObjectCache cache, ObjectVersion version, long from, long to) implements Body {
     private static final int PIECE = 64 << 10;
@@ -23,14 +26,18 @@ record PagesBody(ObjectCache cache, ObjectVersion version, long from, long to) i
         subscriber.onSubscribe(new Reading(this, subscriber));
     }
 
+    /** The thread that raises {@code news} from 0 emits, until it is 0 again. */
     private static final class Reading implements Subscription {
         private final PagesBody body;
         private final Subscriber<? super ByteBuffer> subscriber;
         private final @Nullable PageSlice[] slices = new @Nullable PageSlice[2];
+        private final AtomicLong demand = new AtomicLong();
+        private final AtomicInteger news = new AtomicInteger();
+        private volatile boolean over;
+        private volatile boolean rising;
         private long at;
-        private long demand;
-        private boolean emitting;
-        private boolean over;
+        /** The offset at which the object was brought back last; -1 before. */
+        private long raisedAt = -1;
 
         Reading(PagesBody body, Subscriber<? super ByteBuffer> subscriber) {
             this.body = body;
@@ -40,32 +47,54 @@ record PagesBody(ObjectCache cache, ObjectVersion version, long from, long to) i
 
         @Override
         public void request(long n) {
-            demand = demand + n < 0 ? Long.MAX_VALUE : demand + n;
-            if (emitting) {
+            demand.accumulateAndGet(n,
+                    (had, more) -> had + more < 0 ? Long.MAX_VALUE : had + more);
+            wake();
+        }
+
+        private void wake() {
+            if (news.getAndIncrement() != 0) {
                 return;
             }
-            emitting = true;
-            while (!over && demand > 0 && at < body.to) {
-                demand--;
+            int seen = news.get();
+            while (seen != 0) {
+                emitAll();
+                seen = news.addAndGet(-seen);
+            }
+        }
+
+        private void emitAll() {
+            while (!over && !rising && demand.get() > 0 && at < body.to) {
                 emit();
             }
             if (!over && at == body.to) {
                 over = true;
                 subscriber.onComplete();
             }
-            emitting = false;
         }
 
         private void emit() {
             ByteBuffer piece = tryCopy((int) Math.min(PIECE, body.to - at));
-            if (piece == null) {
+            if (piece != null) {
+                demand.decrementAndGet();
+                at += piece.remaining();
+                subscriber.onNext(piece);
+            } else if (raisedAt != at) {
+                raisedAt = at;
+                raise();
+            } else {
                 over = true;
                 subscriber.onError(new BackendException(BackendException.Reason.BROKEN,
                         "the object went while it was read", null));
-            } else {
-                at += piece.remaining();
-                subscriber.onNext(piece);
             }
+        }
+
+        private void raise() {
+            rising = true;
+            body.cache.cacheOnly().raise(body.version.object()).thenRun(() -> {
+                rising = false;
+                wake();
+            });
         }
 
         private @Nullable ByteBuffer tryCopy(int length) {

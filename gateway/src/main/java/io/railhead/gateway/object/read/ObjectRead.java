@@ -1,6 +1,8 @@
 package io.railhead.gateway.object.read;
 
 import io.railhead.backend.BackendResponse;
+import io.railhead.cache.CacheOnlyObjects;
+import io.railhead.cache.CacheOnlyObjects.Raised;
 import io.railhead.cache.Discovery;
 import io.railhead.cache.FillException;
 import io.railhead.cache.ObjectMetadata;
@@ -64,11 +66,42 @@ public final class ObjectRead {
             destination.uncacheable();
         } else if (held == null) {
             discover();
-        } else if (mayServe(held)) {
-            serve(held);
-        } else {
+        } else if (!mayServe(held)) {
             ask(held);
+        } else if (scope.rule().isCacheOnly() && cacheOnly().isOnDisk(scope.id())) {
+            raise();
+        } else {
+            serve(held);
         }
+    }
+
+    private CacheOnlyObjects cacheOnly() {
+        return services.cache().cacheOnly();
+    }
+
+    /** Brings a cache-only object into memory, and starts anew: it may go again meanwhile. */
+    private void raise() {
+        if (++restarts > MAX_RESTARTS) {
+            refuseForRoom();
+            return;
+        }
+        cacheOnly().raise(scope.id())
+                .thenAccept(raised -> responseSink.executor().execute(() -> raised(raised)));
+    }
+
+    private void raised(Raised raised) {
+        if (responseSink.isOver()) {
+            return;
+        }
+        switch (raised) {
+            case SETTLED -> start();
+            case NO_ROOM -> refuseForRoom();
+        }
+    }
+
+    private void refuseForRoom() {
+        responseSink.fail(new S3Refusal(S3Error.SLOW_DOWN,
+                "The gateway has no room now to read this object from its disk."));
     }
 
     private boolean mayServe(ObjectMetadata held) {

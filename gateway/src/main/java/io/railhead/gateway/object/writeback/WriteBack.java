@@ -488,8 +488,13 @@ public final class WriteBack implements AutoCloseable, WriteBackStores {
 
     /** Completes when the store has the write, and what was acknowledged before it. */
     CompletionStage<@Nullable Void> settled(PendingWrite last) {
-        CompletableFuture<@Nullable Void> waiting = last.written().toCompletableFuture().copy();
-        return waiting.orTimeout(bounds.patience.toMillis(), TimeUnit.MILLISECONDS)
+        CompletableFuture<@Nullable Void> written = last.written().toCompletableFuture();
+        CompletableFuture<@Nullable Void> timeIsOver = new CompletableFuture<@Nullable Void>()
+                .orTimeout(bounds.patience.toMillis(), TimeUnit.MILLISECONDS);
+        // Any of both: a write that is stuck for days keeps nothing of a request that gave up.
+        return CompletableFuture.anyOf(written, timeIsOver)
+                .whenComplete((_, _) -> timeIsOver.complete(null))
+                .<@Nullable Void>thenApply(_ -> null)
                 .exceptionallyCompose(failure -> CompletableFuture.failedStage(
                         Turn.causeOf(failure) instanceof S3Refusal discarded
                                 ? discarded

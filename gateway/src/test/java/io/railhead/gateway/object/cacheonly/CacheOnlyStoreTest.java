@@ -11,6 +11,7 @@ import io.railhead.backend.Headers;
 import io.railhead.backend.Payload;
 import io.railhead.backend.Target;
 import io.railhead.cache.CacheConfig;
+import io.railhead.cache.CacheOnlyTerms;
 import io.railhead.cache.ObjectCache;
 import io.railhead.cache.memory.MemoryConfig;
 import io.railhead.cache.memory.PageMemory;
@@ -34,7 +35,8 @@ import org.reactivestreams.Subscription;
 
 /** Checks of stores that overtake each other, and uploads that one of them overtakes. */
 final class CacheOnlyStoreTest {
-    private static final Rule RULE = new Rule("store", new Freshness.CacheOnly(Duration.ZERO),
+    private static final Rule RULE = new Rule("store",
+            new Freshness.CacheOnly(new CacheOnlyTerms(Duration.ZERO, false)),
             Duration.ZERO, CacheMode.READS, true, ByteCount.UNLIMITED, false, false, false, true);
 
     private final AtomicLong nanos = new AtomicLong(1);

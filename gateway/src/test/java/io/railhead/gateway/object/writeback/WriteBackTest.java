@@ -136,6 +136,18 @@ class WriteBackTest {
     }
 
     @Test
+    void aWriteThatIsStuckKeepsNothingOfRequestsThatGaveUp() throws Exception {
+        writeBack.start(_ -> store);
+        LogOfTest.await(acknowledge("ckpt"));
+        PendingWrite stuck = writeBack.pending().getFirst();
+        for (int i = 0; i < 3; i++) {
+            CompletionStage<?> waiting = writeBack.settled(stuck);
+            assertThatThrownBy(() -> LogOfTest.await(waiting)).hasCauseInstanceOf(S3Refusal.class);
+        }
+        assertThat(stuck.written().toCompletableFuture().getNumberOfDependents()).isZero();
+    }
+
+    @Test
     void anUploadOnItsWayCountsAsOneOfItsStore() {
         writeBack.start(_ -> store);
         assertThat(writeBack.tryArrive(store)).isTrue();
