@@ -151,9 +151,17 @@ def cold(rack, options):
     gets, heads = (now - then for now, then in zip(requests(rack), before, strict=True))
     least, most = runs * objects, 2 * runs * objects
     require(gets >= least, f"{gets:.0f} GETs at the store cannot have brought {least} runs: the count shows nothing")
-    require(gets <= most, f"{gets:.0f} GETs at the store for {objects} objects of {runs} runs; {most} are allowed")
+    require(gets <= most, f"{gets:.0f} GETs at the store for {objects} objects of {runs} runs; {most} are allowed; "
+            f"members' questions: {peer_fills(rack)}")
     return {"reads": 3 * readers * objects, "wrong": 0, "objects": objects, "runs_each": runs, "store_gets": int(gets),
-            "store_heads": int(heads)}
+            "store_heads": int(heads), "peer_fills": peer_fills(rack)}
+
+
+def peer_fills(rack):
+    """How the members' questions for each other's pages ended."""
+    ends = ("filled", "refused", "busy", "silent", "unreachable", "broken", "damaged", "unwanted", "skipped")
+    counts = {end: int(rack.total("railhead_cluster_peer_fills_total", result=end)) for end in ends}
+    return {end: count for end, count in counts.items() if count}
 
 
 def read_cold(gateway, path, expected, bad):
