@@ -86,7 +86,7 @@ class Load:
         self._puts = []
         self._lock, self._stop = threading.Lock(), threading.Event()
         self._threads = [threading.Thread(target=self._write, args=(bucket, Client(writers, attempts)))
-                         for bucket in place.BUCKETS]
+                         for bucket in place.LOADED_BUCKETS]
         # Clients that keep to one gateway show what that one serves, unless a failure may move them on.
         groups = [[gateway] for gateway in readers] if attempts == 1 else [readers] * len(readers)
         self._threads += [threading.Thread(target=self._read, args=(Client(group, attempts), seed))
@@ -97,7 +97,8 @@ class Load:
         self._puts.clear()
 
     def _paths(self, *buckets):
-        return [f"/{bucket}/load-{number}" for bucket in buckets or place.BUCKETS for number in range(self.KEYS_PER_BUCKET)]
+        return [f"/{bucket}/load-{number}" for bucket in buckets or place.LOADED_BUCKETS
+                for number in range(self.KEYS_PER_BUCKET)]
 
     def __enter__(self):
         for thread in self._threads:

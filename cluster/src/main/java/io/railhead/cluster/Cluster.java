@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -43,12 +42,6 @@ import org.slf4j.LoggerFactory;
 public final class Cluster implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
     private static final CompletionStage<Boolean> DONE = CompletableFuture.completedStage(true);
-    /** The key of an introduction that has the member's own address; no fact has it. */
-    private static final String ADDRESS = "cluster.listen";
-    /** The key of an introduction that says where the member answers fills, if it does. */
-    private static final String FILLS = "cluster.fills";
-    /** The key of an introduction that says where the member serves clients, once it does. */
-    private static final String ENDPOINT = "cluster.endpoint";
     /** The time in which a store that was not heard may still perform a write. */
     private static final Duration STORE_DOUBT = Duration.ofMinutes(1);
     /** Ticks of one lease: a wait ends at most one of them late. */
@@ -62,7 +55,7 @@ public final class Cluster implements AutoCloseable {
     private final Outbox outbox;
     private final Completeness completeness;
     private final Sharers sharers;
-    private volatile Frame introduction;
+    private volatile Introduction introduction;
     private final Map<String, List<String>> differing = new ConcurrentHashMap<>();
     private final AtomicLong applied = new AtomicLong();
     private final AtomicLong refusedFrames = new AtomicLong();
@@ -89,8 +82,8 @@ public final class Cluster implements AutoCloseable {
         this.lease = new ServingLease(config.lease(), nanoClock);
         this.outbox = new Outbox(config.lease(), nanoClock);
         this.completeness = new Completeness(config, nanoClock);
-        this.sharers = new Sharers(config);
-        this.introduction = introduction(null);
+        this.sharers = new Sharers(config, nanoClock);
+        this.introduction = Introduction.of(config);
         this.tickedAtNanos = nanoClock.getAsLong();
         this.timer = new ScheduledThreadPoolExecutor(1, thread("timer"));
         timer.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
@@ -215,22 +208,19 @@ public final class Cluster implements AutoCloseable {
     }
 
     /** Tells the others from now on where clients reach this gateway. */
-    public void serveAt(String endpoint) {
+    public synchronized void serveAt(String endpoint) {
         sharers.serveAt(endpoint);
-        introduction = introduction(endpoint);
+        introduction = introduction.servingAt(endpoint);
     }
 
-    private Frame introduction(@Nullable String endpoint) {
-        Map<String, String> introduction = new TreeMap<>(config.facts());
-        introduction.put(ADDRESS, Completeness.numeric(config.listen()));
-        ClusterConfig.Address fills = config.fills();
-        if (fills != null) {
-            introduction.put(FILLS, fills.toString());
-        }
-        if (endpoint != null) {
-            introduction.put(ENDPOINT, endpoint);
-        }
-        return new Frame.Introduction(introduction);
+    /**
+     * Owns nothing from now on, and tells the others at once. They compute owners without this
+     * gateway, and ask it first for what it holds. To be called some time before {@link #close}.
+     */
+    public synchronized void leave() {
+        sharers.leave();
+        introduction = introduction.leaving();
+        membership.others().forEach(each -> send(each, introduction.frame()));
     }
 
     /**
@@ -250,7 +240,7 @@ public final class Cluster implements AutoCloseable {
         if (!isLeaving && !now.others().isEmpty()) {
             Frame question = new Frame.Question(now.id(), nanoClock.getAsLong());
             for (Member each : now.others()) {
-                send(each, introduction);
+                send(each, introduction.frame());
                 send(each, question);
             }
         }
@@ -287,17 +277,12 @@ public final class Cluster implements AutoCloseable {
             case Frame.Question(String view, long askedAtNanos) -> outbox.lastIn(view, from)
                     .ifPresent(last -> send(from, new Frame.Answer(view, askedAtNanos, last)));
             case Frame.Answer answer -> lease.answered(from, answer);
-            case Frame.Introduction(Map<String, String> said) -> {
-                Map<String, String> facts = new TreeMap<>(said);
-                String address = facts.remove(ADDRESS);
-                if (address != null) {
-                    completeness.introduced(from, address);
+            case Frame.Introduction said -> {
+                Introduction word = Introduction.of(said);
+                if (word.address() != null) {
+                    completeness.introduced(from, word.address());
                 }
-                String fills = facts.remove(FILLS);
-                String endpoint = facts.remove(ENDPOINT);
-                sharers.introduced(from,
-                        fills == null ? null : ClusterConfig.Address.of(fills), endpoint,
-                        compare(from, facts));
+                sharers.introduced(from, word, compare(from, word.facts()));
             }
             case Frame.Farewell() -> {
                 completeness.saidFarewell(from);
@@ -339,6 +324,17 @@ public final class Cluster implements AutoCloseable {
     public ClusterConfig.@Nullable Address ownerOf(String backend, String bucket, String key,
             long index) {
         return sharers.ownerOf(backend, bucket, key, index);
+    }
+
+    /**
+     * Returns where the member answers that owned a run before this view; null if none is there
+     * that did so within ten minutes, or it was this gateway. Takes no lock.
+     *
+     * @param index the run's offset in the object, in runs
+     */
+    public ClusterConfig.@Nullable Address previousOwnerOf(String backend, String bucket,
+            String key, long index) {
+        return sharers.previousOwnerOf(backend, bucket, key, index);
     }
 
     /**

@@ -9,28 +9,46 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The members that share objects out, this one among them: those of the view that listen for fills
- * and agree with this one on what placement depends on. Any thread; {@link #ownerOf} takes no lock.
+ * and agree with this one on what placement depends on. One that leaves owns nothing, and still
+ * says what it holds. Any thread; {@link #ownerOf} and {@link #previousOwnerOf} take no lock.
  */
 final class Sharers {
     private final ClusterConfig config;
+    private final LongSupplier nanoClock;
     private volatile @Nullable Sharer own;
     private final Map<Member, Sharer> others = new HashMap<>();
+    private final Set<Member> leaving = new HashSet<>();
     private Set<Member> present = Set.of();
+    private boolean hasMet;
     private volatile List<Sharer> all;
+    private volatile EndedViews ended = EndedViews.NONE;
 
     /**
      * One of them.
      *
+     * @param member null for this gateway
      * @param hash of its name
      * @param fills where it answers; null for this gateway
      * @param endpoint the URL for clients; null until it serves them
      */
-    private record Sharer(String name, long hash, ClusterConfig.@Nullable Address fills,
-            @Nullable String endpoint, List<String> differing) {
+    private record Sharer(@Nullable Member member, String name, long hash,
+            ClusterConfig.@Nullable Address fills, @Nullable String endpoint,
+            List<String> differing, boolean isLeaving) {
+
+        static Sharer own(String name, @Nullable String endpoint, boolean isLeaving) {
+            return new Sharer(null, name, Ownership.member(name), null, endpoint, List.of(),
+                    isLeaving);
+        }
+
+        /** Returns whether it owns runs of a backend. */
+        boolean owns(String backendFact) {
+            return !isLeaving && agreesOn(backendFact);
+        }
 
         /** Facts of other backends do not matter for this one. */
         boolean agreesOn(String backendFact) {
@@ -43,45 +61,92 @@ final class Sharers {
         }
     }
 
-    Sharers(ClusterConfig config) {
+    /** @param nanoClock monotonic */
+    Sharers(ClusterConfig config, LongSupplier nanoClock) {
         this.config = config;
-        this.own = config.fills() == null
-                ? null
-                : new Sharer(config.member(), Ownership.member(config.member()), null, null,
-                        List.of());
+        this.nanoClock = nanoClock;
+        this.own = config.fills() == null ? null : Sharer.own(config.member(), null, false);
         this.all = sorted();
     }
 
     synchronized void membersAre(Membership now) {
+        Set<Member> before = owners();
         present = new HashSet<>(now.others());
         others.keySet().retainAll(present);
+        leaving.retainAll(present);
+        if (!hasMet && !present.isEmpty()) {
+            // The members that this one finds owned everything until now, so far as it knows.
+            hasMet = true;
+            ended = ended.and(present, null, nanoClock.getAsLong());
+        } else {
+            endIfOthersThan(before);
+        }
         all = sorted();
+    }
+
+    /** Returns the other members of the view that do not leave. */
+    private Set<Member> owners() {
+        Set<Member> owners = new HashSet<>(present);
+        owners.removeAll(leaving);
+        return owners;
+    }
+
+    /** Notes owners of before, where those of now are others. */
+    private void endIfOthersThan(Set<Member> before) {
+        if (!before.equals(owners())) {
+            end(before);
+        }
+    }
+
+    private void end(Set<Member> before) {
+        Sharer here = own;
+        ended = ended.and(before, here == null || here.isLeaving() ? null : here.name(),
+                nanoClock.getAsLong());
     }
 
     /**
      * Takes a member's word of itself.
      *
-     * @param fills where it answers; null if it shares nothing
-     * @param endpoint where it serves clients; null if it does not
      * @param differing the keys of facts that are not as here
      */
-    synchronized void introduced(Member from, ClusterConfig.@Nullable Address fills,
-            @Nullable String endpoint, List<String> differing) {
+    synchronized void introduced(Member from, Introduction word, List<String> differing) {
+        if (word.isLeaving()) {
+            leaves(from);
+        }
+        ClusterConfig.Address fills = word.fills();
         Sharer said = fills == null || !present.contains(from)
                 ? null
-                : new Sharer(from.name(), Ownership.member(from.name()), fills, endpoint,
-                        differing);
+                : new Sharer(from, from.name(), Ownership.member(from.name()), fills,
+                        word.endpoint(), differing, leaving.contains(from));
         Sharer before = said == null ? others.remove(from) : others.put(from, said);
         if (said == null ? before != null : !said.equals(before)) {
             all = sorted();
         }
     }
 
+    private void leaves(Member from) {
+        Set<Member> before = owners();
+        if (present.contains(from)) {
+            leaving.add(from);
+        }
+        endIfOthersThan(before);
+    }
+
     /** Notes where this gateway serves clients. */
     synchronized void serveAt(String endpoint) {
         Sharer before = own;
         if (before != null) {
-            own = new Sharer(before.name(), before.hash(), null, endpoint, List.of());
+            own = Sharer.own(before.name(), endpoint, before.isLeaving());
+            all = sorted();
+        }
+    }
+
+    /** Owns nothing any more. */
+    synchronized void leave() {
+        Sharer before = own;
+        if (before != null && !before.isLeaving()) {
+            end(owners());
+            own = Sharer.own(before.name(), before.endpoint(), true);
             all = sorted();
         }
     }
@@ -95,7 +160,7 @@ final class Sharers {
         if (own != null) {
             for (Sharer each : all) {
                 String endpoint = each.endpoint();
-                if (endpoint != null && each.differing().isEmpty()) {
+                if (endpoint != null && !each.isLeaving() && each.differing().isEmpty()) {
                     found.put(each.name(), endpoint);
                 }
             }
@@ -105,6 +170,7 @@ final class Sharers {
 
     /** Asks a member nothing more that is about to go. */
     synchronized void saidFarewell(Member from) {
+        leaves(from);
         others.remove(from);
         all = sorted();
     }
@@ -148,15 +214,70 @@ final class Sharers {
             return null;
         }
         long run = Ownership.run(bucket, key, index);
-        Sharer owner = here;
-        long highest = Ownership.score(here.hash(), run);
+        Sharer owner = null;
+        long highest = 0;
         for (Sharer each : now) {
             long score = Ownership.score(each.hash(), run);
-            if (Long.compareUnsigned(score, highest) > 0 && each.agreesOn(fact)) {
+            if ((owner == null || Long.compareUnsigned(score, highest) > 0) && each.owns(fact)) {
                 owner = each;
                 highest = score;
             }
         }
-        return owner.fills();
+        return owner == null ? null : owner.fills();
+    }
+
+    /**
+     * Returns where that member answers which owned a run in the newest view that ended a short
+     * while ago and had an owner that is not this gateway, and is still there; null if there is
+     * none. A member that was restarted is another one.
+     */
+    ClusterConfig.@Nullable Address previousOwnerOf(String backend, String bucket, String key,
+            long index) {
+        List<EndedViews.Ended> before = ended.newestFirst();
+        String fact = ClusterConfig.BACKEND_FACT + backend;
+        if (before.isEmpty() || own == null || !config.facts().containsKey(fact)) {
+            return null;
+        }
+        List<Sharer> now = all;
+        long run = Ownership.run(bucket, key, index);
+        for (EndedViews.Ended each : before) {
+            Sharer owner = each.isOver(nanoClock.getAsLong())
+                    ? null
+                    : ownerIn(each, now, fact, run);
+            if (owner != null) {
+                return owner.fills();
+            }
+        }
+        return null;
+    }
+
+    /** Returns the owner of a run in a view that has ended; null if it is here, or has gone. */
+    private static @Nullable Sharer ownerIn(EndedViews.Ended view, List<Sharer> now, String fact,
+            long run) {
+        Sharer owner = null;
+        long highest = 0;
+        boolean hasOwner = false;
+        for (EndedViews.Owner each : view.owners()) {
+            long score = Ownership.score(each.hash(), run);
+            if (hasOwner && Long.compareUnsigned(score, highest) <= 0) {
+                continue;
+            }
+            Sharer found = each.member() == null ? null : find(now, each.member());
+            if (found == null || found.agreesOn(fact)) {
+                owner = found;
+                highest = score;
+                hasOwner = true;
+            }
+        }
+        return owner;
+    }
+
+    private static @Nullable Sharer find(List<Sharer> now, Member member) {
+        for (Sharer each : now) {
+            if (member.equals(each.member())) {
+                return each;
+            }
+        }
+        return null;
     }
 }

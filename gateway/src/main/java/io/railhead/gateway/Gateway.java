@@ -660,11 +660,14 @@ public final class Gateway implements AutoCloseable, Readiness {
 
     /**
      * Stops the gateway: it is not ready at once, and requests under way may finish within the
-     * drain time.
+     * drain time. Meanwhile the other members own what it owned, and ask it first.
      */
     @Override
     public void close() {
         serving = false;
+        if (peers != null) {
+            peers.leave();
+        }
         RuntimeException failure = new RuntimeException("not everything could be stopped");
         shutdownStack.stop(failure);
         if (failure.getSuppressed().length > 0) {

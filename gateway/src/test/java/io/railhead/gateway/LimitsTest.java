@@ -80,6 +80,8 @@ class LimitsTest {
                     new Past("PeerFetchTest", "anOwnerThatSaysNothingIsNotWaitedFor")),
             entry("between two pieces of an owner's answer",
                     new Past("PeerFetchTest", "anOwnerThatIsNotSeenAnyMore")),
+            entry("questions in vain to an owner of before",
+                    new Past("PreviousOwnersTest", "whoMissesAgainAndAgain")),
             entry("a question for bytes", new Past("FillPortIT", "(64 << 10) + 1")),
             entry("a message", new Past("LoopbackChannelTest", "tooLong")),
             entry("connections to a store",

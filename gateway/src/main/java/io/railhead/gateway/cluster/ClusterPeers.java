@@ -77,6 +77,19 @@ public final class ClusterPeers implements Peers, AutoCloseable {
                 : cluster.ownerOf(backend, bucket, key, index);
     }
 
+    /**
+     * Returns where the member answers that owned a run before; null if none is there. It may still
+     * have what was evicted here a moment ago.
+     *
+     * @param index the run's offset in the object, in runs
+     */
+    ClusterConfig.@Nullable Address previousOwnerOf(String backend, String bucket, String key,
+            long index) {
+        return evicted.cover(bucket, key, System.nanoTime())
+                ? null
+                : cluster.previousOwnerOf(backend, bucket, key, index);
+    }
+
     /** Returns whether some member of the view answers fills there. */
     boolean isThere(ClusterConfig.Address fills) {
         return cluster.isThere(fills);
@@ -93,6 +106,11 @@ public final class ClusterPeers implements Peers, AutoCloseable {
      */
     public Map<String, String> endpoints() {
         return cluster.endpoints();
+    }
+
+    /** Owns nothing from now on; the others ask for what is held until this is closed. */
+    public void leave() {
+        cluster.leave();
     }
 
     public ClusterState state() {

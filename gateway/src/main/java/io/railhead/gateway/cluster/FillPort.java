@@ -43,10 +43,13 @@ import org.slf4j.LoggerFactory;
 /**
  * The port on which other members ask for pages of runs that this gateway owns. A question is
  * answered from memory, from a fill under way, or from the store, which is asked in the principal's
- * name. It is never passed on to another member. Event loop only.
+ * name. It is passed on to nobody but the run's owner of before, as a question for what that member
+ * holds. Such a question is answered from memory alone, at once. Event loop only.
  */
 public final class FillPort implements TlsPort {
     static final String PATH = "/.railhead/fill";
+    /** A path of its own: a member of an older version declines it, and fetches nothing. */
+    static final String HELD_PATH = "/.railhead/held";
     private static final Logger LOG = LoggerFactory.getLogger(FillPort.class);
     private static final int MAX_QUESTION_BYTES = 64 << 10;
     private static final int LEASED_PART = 8;
@@ -84,7 +87,8 @@ public final class FillPort implements TlsPort {
 
     private void handle(HttpServerRequest http) {
         String length = http.getHeader("content-length");
-        if (!http.method().equals(HttpMethod.POST) || !PATH.equals(http.path())) {
+        boolean isKnown = PATH.equals(http.path()) || HELD_PATH.equals(http.path());
+        if (!http.method().equals(HttpMethod.POST) || !isKnown) {
             refuse(http, HttpResponseStatus.NOT_FOUND, "no such page");
         } else if (length == null || length.length() > 9
                 || Integer.parseInt(length) > MAX_QUESTION_BYTES) {
@@ -104,6 +108,10 @@ public final class FillPort implements TlsPort {
 
     private void refuse(HttpServerRequest http, HttpResponseStatus status, String reason) {
         metrics.peerAnswers.labels("refused").inc();
+        decline(http, status, reason);
+    }
+
+    private void decline(HttpServerRequest http, HttpResponseStatus status, String reason) {
         HttpServerResponse response = http.response();
         if (response.headWritten()) {
             http.connection().close();
@@ -136,7 +144,8 @@ public final class FillPort implements TlsPort {
         }
         ObjectVersion version = new ObjectVersion(request.objectId(), asked.etag(),
                 asked.heldVersionId(), asked.sizeBytes());
-        if (fills.isAsking(version, asked.offset())) {
+        boolean wantsHeld = HELD_PATH.equals(http.path());
+        if (!wantsHeld && fills.isAsking(version, asked.offset())) {
             refuse(http, HttpResponseStatus.CONFLICT, "these bytes are being asked for here, too");
             return;
         }
@@ -144,7 +153,11 @@ public final class FillPort implements TlsPort {
             refuse(http, HttpResponseStatus.SERVICE_UNAVAILABLE, "too many are answered");
             return;
         }
-        send(http, asked, request, version);
+        if (wantsHeld) {
+            sendHeld(http, asked, version);
+        } else {
+            send(http, asked, request, version);
+        }
     }
 
     /**
@@ -207,12 +220,26 @@ public final class FillPort implements TlsPort {
         Context context = vertx.getOrCreateContext();
         answering++;
         FillAnswer answer = new FillAnswer(vertx, http.response(), metrics, () -> answering--);
-        PageSource store = new BackendPageSource(request.store(), request.caller(),
-                request.objectTarget(), new FetchTurn(asked.tenant(), asked.urgency()));
+        FetchTurn turn = new FetchTurn(asked.tenant(), asked.urgency());
+        PageSource store = fills.previousBefore(new BackendPageSource(request.store(),
+                request.caller(), request.objectTarget(), turn), request, turn);
         RangeReader reader = reads.cache()
                 .readForPeer(new ReadRequest(version, asked.offset(),
                         asked.offset() + asked.length(), Pool.CACHE, asked.tenant()), store,
                         task -> context.runOnContext(_ -> Guard.run(task, answer::thrown)), answer);
         answer.begin(reader);
+    }
+
+    private void sendHeld(HttpServerRequest http, FillRequest asked, ObjectVersion version) {
+        FillAnswer answer = new FillAnswer(vertx, http.response(), metrics, () -> answering--);
+        HeldPages held = new HeldPages(reads.cache(), version, asked.offset(),
+                asked.offset() + asked.length(), answer);
+        if (held.isEmpty()) {
+            metrics.peerAnswers.labels("not_held").inc();
+            decline(http, HttpResponseStatus.NOT_FOUND, "not held");
+            return;
+        }
+        answering++;
+        Guard.run(() -> answer.begin(held), answer::thrown);
     }
 }

@@ -22,18 +22,35 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One run's bytes on their way from their owner. Each page is compared with its owner's checksum
- * before the cache takes it. What does not come, or is damaged, the store is asked for, from that
- * page on. One event loop only.
+ * One run's bytes on their way from their owner, or from the owner of before. Each page is compared
+ * with its owner's checksum before the cache takes it. What does not come, or is damaged, the store
+ * is asked for, from that page on. One event loop only.
  */
 final class PeerFetch {
     private static final Logger LOG = LoggerFactory.getLogger(PeerFetch.class);
     private static final int HEAD_BYTES = 8;
     private static final long LOOK_MILLIS = 1_000;
+    private static final int NOT_FOUND = 404;
 
-    /** The end of an owner's answer. */
+    /** The member that is asked, by what it has to do with the run. */
+    enum Asked {
+        /** Fetches what it does not hold. The asker keeps its pages as guests. */
+        OWNER(FillPort.PATH),
+        /** Gives what it holds and nothing else. The asker owns the run and keeps the pages. */
+        PREVIOUS_OWNER(FillPort.HELD_PATH);
+
+        private final String path;
+
+        Asked(String path) {
+            this.path = path;
+        }
+    }
+
+    /** The end of a member's answer. */
     enum Result {
         FILLED,
+        /** An owner of before does not hold all of it. */
+        NOT_HELD,
         /** The status says that it would not. */
         REFUSED,
         /** No connection was free in time: the owner is asked much, and may be well. */
@@ -48,8 +65,10 @@ final class PeerFetch {
         /** Nobody waits for the bytes any more. */
         UNWANTED;
 
-        String label() {
-            return name().toLowerCase(Locale.ROOT);
+        String label(Asked who) {
+            return this == FILLED && who == Asked.PREVIOUS_OWNER
+                    ? "handed_over"
+                    : name().toLowerCase(Locale.ROOT);
         }
     }
 
@@ -67,6 +86,7 @@ final class PeerFetch {
 
     private final Vertx vertx;
     private final HttpClientAgent client;
+    private final Asked who;
     private final ClusterConfig.Address owner;
     private final long headMillis;
     private final FillRequest asked;
@@ -87,10 +107,11 @@ final class PeerFetch {
      * @param headMillis the time in which a connection is free, and then that in which the owner
      *            begins its answer
      */
-    PeerFetch(Vertx vertx, HttpClientAgent client, ClusterConfig.Address owner, long headMillis,
-            FillRequest asked, PageSource.Sink sink, Ending ending) {
+    PeerFetch(Vertx vertx, HttpClientAgent client, Asked who, ClusterConfig.Address owner,
+            long headMillis, FillRequest asked, PageSource.Sink sink, Ending ending) {
         this.vertx = vertx;
         this.client = client;
+        this.who = who;
         this.owner = owner;
         this.headMillis = headMillis;
         this.asked = asked;
@@ -107,7 +128,7 @@ final class PeerFetch {
         client.request(new RequestOptions().setMethod(HttpMethod.POST)
                 .setHost(owner.host())
                 .setPort(owner.port())
-                .setURI(FillPort.PATH))
+                .setURI(who.path))
                 .onFailure(_ -> giveUp(Result.UNREACHABLE))
                 .onSuccess(made -> Guard.run(() -> send(made), this::thrown));
     }
@@ -132,7 +153,9 @@ final class PeerFetch {
         if (answer.statusCode() != 200) {
             // Its few bytes are read away, and the connection stays.
             request = null;
-            giveUp(Result.REFUSED);
+            giveUp(who == Asked.PREVIOUS_OWNER && answer.statusCode() == NOT_FOUND
+                    ? Result.NOT_HELD
+                    : Result.REFUSED);
             return;
         }
         vertx.cancelTimer(timer);
@@ -185,7 +208,7 @@ final class PeerFetch {
         expectedCrc = head.getInt(Integer.BYTES);
         head.clear();
         if (length == 0) {
-            giveUp(Result.BROKEN);
+            giveUp(who == Asked.PREVIOUS_OWNER ? Result.NOT_HELD : Result.BROKEN);
             return;
         }
         LentMemory lent = sink.lend();
@@ -211,7 +234,9 @@ final class PeerFetch {
             return;
         }
         try {
-            sink.guest();
+            if (who == Asked.OWNER) {
+                sink.guest();
+            }
             sink.placed(expectedCrc);
         } catch (RuntimeException | Error e) {
             // A part may have been taken, so nothing can follow.

@@ -28,8 +28,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The other members as sources of fills: each run is asked for at its owner first. Only a version
- * that the request has proved is asked for, so a member judges neither freshness nor permission.
+ * The other members as sources of fills: each run is asked for at its owner first. The owner itself
+ * asks the member that owned the run before. Only a version that the request has proved is asked
+ * for, so a member judges neither freshness nor permission.
  *
  * <p> Two members may think each other the owner of a run while their views differ. So a member
  * that is itself asking for a run refuses it to others: see {@link #isAsking}. Any thread.
@@ -56,6 +57,7 @@ public final class PeerFills implements Owners, AutoCloseable {
             .setTcpNoDelay(true);
     private final Map<Run, Integer> asking = new ConcurrentHashMap<>();
     private final Map<ClusterConfig.Address, Long> resting = new ConcurrentHashMap<>();
+    private final PreviousOwners previous = new PreviousOwners(System::nanoTime);
     private volatile @Nullable HttpClientAgent client;
 
     /** A run of one version, as this gateway names it. */
@@ -108,12 +110,23 @@ public final class PeerFills implements Owners, AutoCloseable {
 
     @Override
     public PageSource before(PageSource store, S3Request request, FetchTurn turn) {
-        return isShared(request) ? new OwnersFirst(store, request, turn) : store;
+        return isShared(request)
+                ? new OwnersFirst(store, previousBefore(store, request, turn), request, turn)
+                : store;
+    }
+
+    /**
+     * Returns a source of runs that this gateway owns. The owner of before is asked first for what
+     * it holds, and the store for the rest.
+     */
+    PageSource previousBefore(PageSource store, S3Request request, FetchTurn turn) {
+        return new PreviousFirst(store, request, turn);
     }
 
     @Override
     public boolean isElsewhere(S3Request request, long offset) {
-        return isShared(request) && ownerOf(request.address(), request, offset) != null;
+        return isShared(request)
+                && (ownerOf(request, offset) != null || previousOwnerOf(request, offset) != null);
     }
 
     /**
@@ -138,10 +151,18 @@ public final class PeerFills implements Owners, AutoCloseable {
         return store != null && store.era().isEmpty();
     }
 
-    private ClusterConfig.@Nullable Address ownerOf(Address address, S3Request request,
-            long offset) {
+    private ClusterConfig.@Nullable Address ownerOf(S3Request request, long offset) {
+        Address address = request.address();
         return peers.ownerOf(request.route().backend().name(), String.valueOf(address.bucket()),
                 address.key(), offset / runBytes);
+    }
+
+    /** Returns null for one that is left alone, too. */
+    private ClusterConfig.@Nullable Address previousOwnerOf(S3Request request, long offset) {
+        Address address = request.address();
+        ClusterConfig.Address found = peers.previousOwnerOf(request.route().backend().name(),
+                String.valueOf(address.bucket()), address.key(), offset / runBytes);
+        return found == null || previous.isResting(found) ? null : found;
     }
 
     /**
@@ -152,51 +173,44 @@ public final class PeerFills implements Owners, AutoCloseable {
         return asking.containsKey(new Run(version, offset / runBytes));
     }
 
-    /** Fetches from the owner first. */
+    /** Fetches from the owner first; from the owner of before where this gateway owns the run. */
     private final class OwnersFirst implements PageSource {
         private final PageSource store;
+        private final PageSource owned;
         private final S3Request request;
         private final FetchTurn turn;
 
-        OwnersFirst(PageSource store, S3Request request, FetchTurn turn) {
+        OwnersFirst(PageSource store, PageSource owned, S3Request request, FetchTurn turn) {
             this.store = store;
+            this.owned = owned;
             this.request = request;
             this.turn = turn;
         }
 
         @Override
         public void fetch(ObjectVersion version, long offset, long length, Sink sink) {
-            ClusterConfig.Address owner = ownerOf(request.address(), request, offset);
+            ClusterConfig.Address owner = ownerOf(request, offset);
             HttpClientAgent asked = client;
-            if (owner == null || asked == null || isResting(owner)) {
+            if (owner == null) {
+                owned.fetch(version, offset, length, sink);
+                return;
+            }
+            if (asked == null || isResting(owner)) {
                 store.fetch(version, offset, length, sink);
                 return;
             }
             Run run = new Run(version, offset / runBytes);
-            Context context = vertx.getOrCreateContext();
             FillRequest question = FillRequest.of(request, version, offset, length, turn);
             asking.merge(run, 1, Integer::sum);
-            PeerFetch fetch = new PeerFetch(vertx, asked, owner, headMillis,
-                    question, sink,
-                    new PeerFetch.Ending() {
+            start(asked, PeerFetch.Asked.OWNER, owner, question, sink,
+                    new Rest(owner, store, version, offset, length, sink) {
                         @Override
                         public void ended(PeerFetch.Result result, long doneBytes) {
                             asking.computeIfPresent(run,
                                     (_, count) -> count == 1 ? null : count - 1);
                             PeerFills.this.ended(owner, result, doneBytes);
                         }
-
-                        @Override
-                        public boolean isThere() {
-                            return peers.isThere(owner);
-                        }
-
-                        @Override
-                        public void rest(long doneBytes) {
-                            store.fetch(version, offset + doneBytes, length - doneBytes, sink);
-                        }
                     });
-            context.runOnContext(_ -> fetch.start());
         }
 
         @Override
@@ -205,12 +219,94 @@ public final class PeerFills implements Owners, AutoCloseable {
         }
     }
 
-    private void ended(ClusterConfig.Address owner, PeerFetch.Result result, long doneBytes) {
-        metrics.peerFills.labels(result.label()).inc();
+    /**
+     * Fetches from the owner of before. It waits for nobody, so runs that it is asked for need no
+     * note in {@link #asking}.
+     */
+    private final class PreviousFirst implements PageSource {
+        private final PageSource store;
+        private final S3Request request;
+        private final FetchTurn turn;
+
+        PreviousFirst(PageSource store, S3Request request, FetchTurn turn) {
+            this.store = store;
+            this.request = request;
+            this.turn = turn;
+        }
+
+        @Override
+        public void fetch(ObjectVersion version, long offset, long length, Sink sink) {
+            ClusterConfig.Address before = previousOwnerOf(request, offset);
+            HttpClientAgent asked = client;
+            if (before == null || asked == null) {
+                store.fetch(version, offset, length, sink);
+                return;
+            }
+            FillRequest question = FillRequest.of(request, version, offset, length, turn);
+            start(asked, PeerFetch.Asked.PREVIOUS_OWNER, before, question, sink,
+                    new Rest(before, store, version, offset, length, sink) {
+                        @Override
+                        public void ended(PeerFetch.Result result, long doneBytes) {
+                            count(PeerFetch.Asked.PREVIOUS_OWNER, result, doneBytes);
+                            previous.ended(before, result, doneBytes);
+                        }
+                    });
+        }
+
+        @Override
+        public @Nullable WholeChecksum checksum(ObjectVersion version) {
+            return store.checksum(version);
+        }
+    }
+
+    /** The store's part of a fetch, which a member has begun. */
+    private abstract class Rest implements PeerFetch.Ending {
+        private final ClusterConfig.Address member;
+        private final PageSource store;
+        private final ObjectVersion version;
+        private final long offset;
+        private final long length;
+        private final PageSource.Sink sink;
+
+        Rest(ClusterConfig.Address member, PageSource store, ObjectVersion version, long offset,
+                long length, PageSource.Sink sink) {
+            this.member = member;
+            this.store = store;
+            this.version = version;
+            this.offset = offset;
+            this.length = length;
+            this.sink = sink;
+        }
+
+        @Override
+        public boolean isThere() {
+            return peers.isThere(member);
+        }
+
+        @Override
+        public void rest(long doneBytes) {
+            store.fetch(version, offset + doneBytes, length - doneBytes, sink);
+        }
+    }
+
+    private void start(HttpClientAgent asked, PeerFetch.Asked who, ClusterConfig.Address member,
+            FillRequest question, PageSource.Sink sink, PeerFetch.Ending ending) {
+        Context context = vertx.getOrCreateContext();
+        PeerFetch fetch = new PeerFetch(vertx, asked, who, member, headMillis, question, sink,
+                ending);
+        context.runOnContext(_ -> fetch.start());
+    }
+
+    private void count(PeerFetch.Asked who, PeerFetch.Result result, long doneBytes) {
+        metrics.peerFills.labels(result.label(who)).inc();
         metrics.peerBytes.labels("in").inc((double) doneBytes);
         if (result == PeerFetch.Result.DAMAGED) {
             metrics.integrityFailures.labels("peer").inc();
         }
+    }
+
+    private void ended(ClusterConfig.Address owner, PeerFetch.Result result, long doneBytes) {
+        count(PeerFetch.Asked.OWNER, result, doneBytes);
         if (result == PeerFetch.Result.SILENT || result == PeerFetch.Result.UNREACHABLE) {
             resting.put(owner, System.nanoTime());
         }

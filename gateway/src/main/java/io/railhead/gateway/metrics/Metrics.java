@@ -129,9 +129,11 @@ public final class Metrics {
             "Audit events above the limit of their kind or sender; one event counts them.",
             "kind");
     public final Counter peerFills = counter("railhead_cluster_peer_fills_total",
-            "Runs that another gateway of the cluster owns, by how it answered. All but `filled`"
-                    + " ended at the store; `busy` found no connection free, `skipped` was not asked,"
-                    + " since it was `silent` or `unreachable` a second before.",
+            "Runs that another gateway of the cluster was asked for, by how it answered. `filled`"
+                    + " came from the owner, `handed_over` from the owner of before. All others"
+                    + " ended at the store: `not_held` says that the owner of before has not all,"
+                    + " `busy` found no connection free, `skipped` was not asked, since it was"
+                    + " `silent` or `unreachable` a second before.",
             "result");
     public final Counter peerAnswers = counter("railhead_cluster_peer_answers_total",
             "Runs that other gateways of the cluster have asked for here, by how the answer ended.",

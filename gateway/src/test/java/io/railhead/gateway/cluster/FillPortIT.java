@@ -201,6 +201,51 @@ class FillPortIT {
         assertThat(read.join().body()).isEqualTo(object);
     }
 
+    /** A member that owned a run before gives what it has in memory, and asks nobody for more. */
+    @Test
+    void whatIsHeldIsGivenAndNothingIsFetchedForIt() throws Exception {
+        byte[] object = random(4, 2 * RUN);
+        three.store.put("/b/held", object);
+        JsonObject first = question("held", object, 0);
+        assertThat(post(FillPort.HELD_PATH, first.encode()).statusCode()).isEqualTo(404);
+        assertThat(three.store.count("GET /b/held ")).isZero();
+        HttpResponse<byte[]> filled = post(FillPort.PATH, first.encode());
+        assertThat(three.store.count("GET /b/held ")).isOne();
+        HttpResponse<byte[]> held = post(FillPort.HELD_PATH, first.encode());
+        assertThat(held.statusCode()).isEqualTo(200);
+        assertThat(held.body()).hasSizeGreaterThan(RUN).isEqualTo(filled.body());
+        assertThat(three.store.count("GET /b/held ")).isOne();
+    }
+
+    @Test
+    void theHeldPartOfARunIsGivenUpToTheFirstMissingPage() throws Exception {
+        int page = 64 << 10;
+        byte[] object = random(5, RUN);
+        three.store.put("/b/part", object);
+        JsonObject start = question("part", object, 0).put("length", 3 * page);
+        assertThat(post(FillPort.PATH, start.encode()).statusCode()).isEqualTo(200);
+        long asked = three.store.count("GET /b/part ");
+        byte[] held = post(FillPort.HELD_PATH, question("part", object, 0).encode()).body();
+        assertThat(held).hasSize(3 * (page + 8) + 8).endsWith(new byte[8]);
+        JsonObject rest = question("part", object, 3 * page).put("length", RUN - 3 * page);
+        assertThat(post(FillPort.HELD_PATH, rest.encode()).statusCode()).isEqualTo(404);
+        assertThat(three.store.count("GET /b/part ")).isEqualTo(asked);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"access_key, nobody, 403", "tenant, other, 403", "backend, other, 403",
+            "etag, another, 404"})
+    void whatIsHeldIsNotGivenToWhoMayNotReadItHere(String field, String value, int status)
+            throws Exception {
+        JsonObject question = question("k", OBJECT, 0);
+        assertThat(post(FillPort.PATH, question.encode()).statusCode()).isEqualTo(200);
+        assertThat(post(FillPort.HELD_PATH, question.encode()).statusCode()).isEqualTo(200);
+        HttpResponse<byte[]> answer = post(FillPort.HELD_PATH,
+                question.put(field, value).encode());
+        assertThat(answer.statusCode()).isEqualTo(status);
+        assertThat(answer.body()).hasSizeLessThan(100);
+    }
+
     private static String ownedElsewhere() {
         for (int i = 0;; i++) {
             long run = Ownership.run("b", "elsewhere" + i, 0);

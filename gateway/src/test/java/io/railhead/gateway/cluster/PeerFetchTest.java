@@ -61,6 +61,7 @@ class PeerFetchTest {
     private final List<PeerFetch.Result> results = new CopyOnWriteArrayList<>();
     /** Longer than any machine needs. */
     private long headMillis = 20_000;
+    private PeerFetch.Asked who = PeerFetch.Asked.OWNER;
     private volatile boolean isThere = true;
     private final List<Long> storeFrom = new CopyOnWriteArrayList<>();
 
@@ -131,7 +132,8 @@ class PeerFetchTest {
                     version.sizeBytes(), offset, length, "AK", null, "",
                     FetchTurn.Urgency.WANTED);
             Context context = vertx.getOrCreateContext();
-            PeerFetch fetch = new PeerFetch(vertx, client, owner, headMillis, asked, sink,
+            PeerFetch fetch = new PeerFetch(vertx, client, who, owner, headMillis, asked,
+                    sink,
                     new PeerFetch.Ending() {
                         @Override
                         public void ended(PeerFetch.Result result, long doneBytes) {
@@ -263,6 +265,42 @@ class PeerFetchTest {
                 .end(Buffer.buffer().appendInt(PAGE / 2).appendInt(0).appendBytes(new byte[PAGE]))))
                 .isEqualTo(OBJECT);
         expect(PeerFetch.Result.BROKEN, 0L);
+    }
+
+    @Test
+    void anOwnerOfBeforeIsAskedForWhatItHolds() throws Exception {
+        who = PeerFetch.Asked.PREVIOUS_OWNER;
+        assertThat(read(request -> request.response()
+                .setChunked(true)
+                .end(request.path().equals(FillPort.HELD_PATH) ? pages(4) : Buffer.buffer())))
+                .isEqualTo(OBJECT);
+        expect(PeerFetch.Result.FILLED, null);
+    }
+
+    @Test
+    void anOwnerOfBeforeThatHoldsNothingIsTheStores() throws Exception {
+        who = PeerFetch.Asked.PREVIOUS_OWNER;
+        assertThat(read(request -> request.response().setStatusCode(404).end()))
+                .isEqualTo(OBJECT);
+        expect(PeerFetch.Result.NOT_HELD, 0L);
+    }
+
+    @Test
+    void anOwnerOfBeforeThatHoldsAPartIsContinuedAtTheStore() throws Exception {
+        who = PeerFetch.Asked.PREVIOUS_OWNER;
+        assertThat(read(request -> request.response()
+                .setChunked(true)
+                .end(pages(1).appendLong(0)))).isEqualTo(OBJECT);
+        expect(PeerFetch.Result.NOT_HELD, (long) PAGE);
+    }
+
+    @Test
+    void aWrongPageOfAnOwnerOfBeforeIsRefused() throws Exception {
+        who = PeerFetch.Asked.PREVIOUS_OWNER;
+        assertThat(read(request -> request.response()
+                .setChunked(true)
+                .end(pages(2).appendBuffer(page(2, 1))))).isEqualTo(OBJECT);
+        expect(PeerFetch.Result.DAMAGED, 2L * PAGE);
     }
 
     /** Whatever the bytes, none of them is taken for the object's. */

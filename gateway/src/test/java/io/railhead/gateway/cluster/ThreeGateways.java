@@ -45,6 +45,12 @@ final class ThreeGateways implements AutoCloseable {
      * @param files beside each configuration, by name
      */
     ThreeGateways(String config, String gatewayKeys, Map<String, String> files) {
+        this(config, gatewayKeys, files, PATIENT);
+    }
+
+    /** @param environment of all, whose links are wrapped */
+    ThreeGateways(String config, String gatewayKeys, Map<String, String> files,
+            Environment environment) {
         hosts = List.of(LoopbackAddresses.next(), LoopbackAddresses.next(),
                 LoopbackAddresses.next());
         String members = hosts.stream()
@@ -58,7 +64,7 @@ final class ThreeGateways implements AutoCloseable {
             TestGateway gateway = TestGateway.over(store.endpoint())
                     .principals(PRINCIPALS)
                     .file("events.token", "a-token-of-the-events-of-a-store")
-                    .environment(PATIENT.withLinks(link -> {
+                    .environment(environment.withLinks(link -> {
                         SwitchedLink switched = new SwitchedLink(link);
                         links.add(switched);
                         return switched;

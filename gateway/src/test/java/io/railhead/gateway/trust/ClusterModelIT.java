@@ -54,7 +54,9 @@ class ClusterModelIT {
                     + " messages lost, "
                     + world.metric("railhead_cluster_unheard_total") + " changes unheard, "
                     + world.metric("railhead_cluster_peer_fills_total{result=\"filled\",}")
-                    + " fills of owners, " + world.counts());
+                    + " fills of owners, "
+                    + world.metric("railhead_cluster_peer_fills_total{result=\"handed_over\",}")
+                    + " of owners of before, " + world.counts());
         }
     }
 }
