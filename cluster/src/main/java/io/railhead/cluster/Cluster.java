@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -308,6 +309,11 @@ public final class Cluster implements AutoCloseable {
                     config.facts().getOrDefault(key, "absent"));
         }
         return found;
+    }
+
+    /** Returns where the other members answer fills now. */
+    public Set<ClusterConfig.Address> fills() {
+        return sharers.fills();
     }
 
     /** Returns whether some member of the view answers fills there. Takes no lock. */

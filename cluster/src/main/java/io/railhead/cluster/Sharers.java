@@ -192,6 +192,18 @@ final class Sharers {
         return found == null ? null : found.fills();
     }
 
+    /** Returns where the other members answer now. */
+    Set<ClusterConfig.Address> fills() {
+        Set<ClusterConfig.Address> found = new HashSet<>();
+        for (Sharer each : all) {
+            ClusterConfig.Address fills = each.fills();
+            if (fills != null) {
+                found.add(fills);
+            }
+        }
+        return found;
+    }
+
     /** Returns whether some member answers there now. */
     boolean isThere(ClusterConfig.Address fills) {
         for (Sharer each : all) {

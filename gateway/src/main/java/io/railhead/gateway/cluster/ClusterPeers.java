@@ -9,6 +9,7 @@ import io.railhead.cluster.ClusterConfig;
 import io.railhead.cluster.ClusterState;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -88,6 +89,11 @@ public final class ClusterPeers implements Peers, AutoCloseable {
         return evicted.cover(bucket, key, System.nanoTime())
                 ? null
                 : cluster.previousOwnerOf(backend, bucket, key, index);
+    }
+
+    /** Returns where the other members of the view answer fills. */
+    Set<ClusterConfig.Address> fills() {
+        return cluster.fills();
     }
 
     /** Returns whether some member of the view answers fills there. */

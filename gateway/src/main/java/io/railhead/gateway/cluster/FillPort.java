@@ -87,6 +87,11 @@ public final class FillPort implements TlsPort {
 
     private void handle(HttpServerRequest http) {
         String length = http.getHeader("content-length");
+        if (http.method().equals(HttpMethod.GET) && PATH.equals(http.path())) {
+            metrics.peerAnswers.labels("greeted").inc();
+            http.response().setStatusCode(HttpResponseStatus.NO_CONTENT.code()).end();
+            return;
+        }
         boolean isKnown = PATH.equals(http.path()) || HELD_PATH.equals(http.path());
         if (!http.method().equals(HttpMethod.POST) || !isKnown) {
             refuse(http, HttpResponseStatus.NOT_FOUND, "no such page");

@@ -17,12 +17,16 @@ import io.vertx.core.Context;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpClientAgent;
 import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpClientRequest;
+import io.vertx.core.http.HttpClientResponse;
+import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.PoolOptions;
 import io.vertx.core.net.ClientSSLOptions;
 import io.vertx.core.net.ServerSSLOptions;
 import io.vertx.core.tracing.TracingPolicy;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +45,7 @@ public final class PeerFills implements Owners, AutoCloseable {
      * and fetches wait for their turn.
      */
     static final long STALL_MILLIS = 30_000;
+    private static final long GREETING_MILLIS = 1_000;
     private static final int UPDATE_SECONDS = 30;
     private static final int CONNECTIONS = 64;
     /** The time for which a member that did not answer is left alone. */
@@ -58,6 +63,8 @@ public final class PeerFills implements Owners, AutoCloseable {
     private final Map<Run, Integer> asking = new ConcurrentHashMap<>();
     private final Map<ClusterConfig.Address, Long> resting = new ConcurrentHashMap<>();
     private final PreviousOwners previous = new PreviousOwners(System::nanoTime);
+    /** Members to which a first connection was opened, or is being opened. */
+    private final Set<ClusterConfig.Address> greeted = ConcurrentHashMap.newKeySet();
     private volatile @Nullable HttpClientAgent client;
 
     /** A run of one version, as this gateway names it. */
@@ -104,8 +111,34 @@ public final class PeerFills implements Owners, AutoCloseable {
 
     /** Asks members from now on. */
     public PeerFills open() {
-        client = vertx.createHttpClient(options, new PoolOptions().setHttp1MaxSize(CONNECTIONS));
+        HttpClientAgent opened = vertx.createHttpClient(options,
+                new PoolOptions().setHttp1MaxSize(CONNECTIONS));
+        client = opened;
+        vertx.setPeriodic(GREETING_MILLIS, timer -> {
+            if (opened.equals(client)) {
+                greet(opened);
+            } else {
+                vertx.cancelTimer(timer);
+            }
+        });
         return this;
+    }
+
+    /**
+     * Opens a connection to each member that is new, before a reader needs it. The first handshake
+     * of two young processes takes longer than an owner has for its answer.
+     */
+    private void greet(HttpClientAgent opened) {
+        Set<ClusterConfig.Address> present = peers.fills();
+        greeted.retainAll(present);
+        for (ClusterConfig.Address member : present) {
+            if (greeted.add(member)) {
+                opened.request(HttpMethod.GET, member.port(), member.host(), FillPort.PATH)
+                        .compose(HttpClientRequest::send)
+                        .compose(HttpClientResponse::end)
+                        .onFailure(_ -> greeted.remove(member));
+            }
+        }
     }
 
     @Override

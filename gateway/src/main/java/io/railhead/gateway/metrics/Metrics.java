@@ -136,7 +136,8 @@ public final class Metrics {
                     + " `silent` or `unreachable` a second before.",
             "result");
     public final Counter peerAnswers = counter("railhead_cluster_peer_answers_total",
-            "Runs that other gateways of the cluster have asked for here, by how the answer ended.",
+            "Runs that other gateways of the cluster have asked for here, by how the answer ended."
+                    + " `greeted` counts first connections of members, which ask for none.",
             "result");
     public final Counter peerBytes = counter("railhead_cluster_peer_bytes_total",
             "Object bytes between gateways of the cluster: `in` for those that this one asked for.",

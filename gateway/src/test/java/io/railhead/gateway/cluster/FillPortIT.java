@@ -99,6 +99,15 @@ class FillPortIT {
         assertThat(three.gateways.getFirst().metric(REFUSED)).isEqualTo(refused + 1);
     }
 
+    /** The first handshake is not the first reader's. */
+    @Test
+    void membersOpenAConnectionToEachOtherBeforeAnyRead() {
+        for (TestGateway member : three.gateways) {
+            await(() -> member.metric("railhead_cluster_peer_answers_total"
+                    + "{result=\"greeted\",}") >= 2);
+        }
+    }
+
     @Test
     void noiseAndOtherPathsAreRefused() throws Exception {
         assertThat(post(FillPort.PATH, "{").statusCode()).isEqualTo(400);
