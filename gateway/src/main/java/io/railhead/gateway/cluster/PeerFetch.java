@@ -46,6 +46,9 @@ final class PeerFetch {
         }
     }
 
+    /** The member that is asked, and where it answers. */
+    record Member(Asked who, ClusterConfig.Address address) {}
+
     /** The end of a member's answer. */
     enum Result {
         FILLED,
@@ -107,12 +110,12 @@ final class PeerFetch {
      * @param headMillis the time in which a connection is free, and then that in which the owner
      *            begins its answer
      */
-    PeerFetch(Vertx vertx, HttpClientAgent client, Asked who, ClusterConfig.Address owner,
-            long headMillis, FillRequest asked, PageSource.Sink sink, Ending ending) {
+    PeerFetch(Vertx vertx, HttpClientAgent client, Member member, long headMillis,
+            FillRequest asked, PageSource.Sink sink, Ending ending) {
         this.vertx = vertx;
         this.client = client;
-        this.who = who;
-        this.owner = owner;
+        this.who = member.who();
+        this.owner = member.address();
         this.headMillis = headMillis;
         this.asked = asked;
         this.sink = sink;

@@ -29,6 +29,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -236,7 +237,8 @@ public final class PeerFills implements Owners, AutoCloseable {
             FillRequest question = FillRequest.of(request, version, offset, length, turn);
             asking.merge(run, 1, Integer::sum);
             start(asked, PeerFetch.Asked.OWNER, owner, question, sink,
-                    new Rest(owner, store, version, offset, length, sink) {
+                    new Rest(owner, done -> store.fetch(version, offset + done, length - done,
+                            sink)) {
                         @Override
                         public void ended(PeerFetch.Result result, long doneBytes) {
                             asking.computeIfPresent(run,
@@ -277,7 +279,8 @@ public final class PeerFills implements Owners, AutoCloseable {
             }
             FillRequest question = FillRequest.of(request, version, offset, length, turn);
             start(asked, PeerFetch.Asked.PREVIOUS_OWNER, before, question, sink,
-                    new Rest(before, store, version, offset, length, sink) {
+                    new Rest(before, done -> store.fetch(version, offset + done, length - done,
+                            sink)) {
                         @Override
                         public void ended(PeerFetch.Result result, long doneBytes) {
                             count(PeerFetch.Asked.PREVIOUS_OWNER, result, doneBytes);
@@ -295,20 +298,12 @@ public final class PeerFills implements Owners, AutoCloseable {
     /** The store's part of a fetch, which a member has begun. */
     private abstract class Rest implements PeerFetch.Ending {
         private final ClusterConfig.Address member;
-        private final PageSource store;
-        private final ObjectVersion version;
-        private final long offset;
-        private final long length;
-        private final PageSource.Sink sink;
+        private final LongConsumer store;
 
-        Rest(ClusterConfig.Address member, PageSource store, ObjectVersion version, long offset,
-                long length, PageSource.Sink sink) {
+        /** @param store fetches from there what follows so many bytes */
+        Rest(ClusterConfig.Address member, LongConsumer store) {
             this.member = member;
             this.store = store;
-            this.version = version;
-            this.offset = offset;
-            this.length = length;
-            this.sink = sink;
         }
 
         @Override
@@ -318,15 +313,15 @@ public final class PeerFills implements Owners, AutoCloseable {
 
         @Override
         public void rest(long doneBytes) {
-            store.fetch(version, offset + doneBytes, length - doneBytes, sink);
+            store.accept(doneBytes);
         }
     }
 
     private void start(HttpClientAgent asked, PeerFetch.Asked who, ClusterConfig.Address member,
             FillRequest question, PageSource.Sink sink, PeerFetch.Ending ending) {
         Context context = vertx.getOrCreateContext();
-        PeerFetch fetch = new PeerFetch(vertx, asked, who, member, headMillis, question, sink,
-                ending);
+        PeerFetch fetch = new PeerFetch(vertx, asked, new PeerFetch.Member(who, member),
+                headMillis, question, sink, ending);
         context.runOnContext(_ -> fetch.start());
     }
 

@@ -132,7 +132,8 @@ class PeerFetchTest {
                     version.sizeBytes(), offset, length, "AK", null, "",
                     FetchTurn.Urgency.WANTED);
             Context context = vertx.getOrCreateContext();
-            PeerFetch fetch = new PeerFetch(vertx, client, who, owner, headMillis, asked,
+            PeerFetch fetch = new PeerFetch(vertx, client, new PeerFetch.Member(who, owner),
+                    headMillis, asked,
                     sink,
                     new PeerFetch.Ending() {
                         @Override
