@@ -236,7 +236,7 @@ class FillPortIT {
         long asked = three.store.count("GET /b/part ");
         byte[] held = post(FillPort.HELD_PATH, question("part", object, 0).encode()).body();
         assertThat(held).hasSize(3 * (page + 8) + 8).endsWith(new byte[8]);
-        JsonObject rest = question("part", object, 3 * page).put("length", RUN - 3 * page);
+        JsonObject rest = question("part", object, 3L * page).put("length", RUN - 3 * page);
         assertThat(post(FillPort.HELD_PATH, rest.encode()).statusCode()).isEqualTo(404);
         assertThat(three.store.count("GET /b/part ")).isEqualTo(asked);
     }
