@@ -273,7 +273,7 @@ class PeerFetchTest {
         who = PeerFetch.Asked.PREVIOUS_OWNER;
         assertThat(read(request -> request.response()
                 .setChunked(true)
-                .end(request.path().equals(FillPort.HELD_PATH) ? pages(4) : Buffer.buffer())))
+                .end(FillPort.HELD_PATH.equals(request.path()) ? pages(4) : Buffer.buffer())))
                 .isEqualTo(OBJECT);
         expect(PeerFetch.Result.FILLED, null);
     }
