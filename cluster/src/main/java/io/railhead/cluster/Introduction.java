@@ -26,7 +26,7 @@ record Introduction(@Nullable String address, ClusterConfig.@Nullable Address fi
         facts = Map.copyOf(facts);
     }
 
-    /** That of a member which does not serve clients yet. */
+    /** The introduction of a member that does not serve clients yet. */
     static Introduction of(ClusterConfig config) {
         return new Introduction(Completeness.numeric(config.listen()), config.fills(), null,
                 false, config.facts());

@@ -155,7 +155,7 @@ public final class TestGateway
     }
 
     /** Ends the gateway alone; its clients and its stores stay for the next {@link #start}. */
-    void stop() {
+    public void stop() {
         RunningGateway ended = running;
         if (ended == null) {
             return;
