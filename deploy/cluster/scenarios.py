@@ -163,7 +163,8 @@ def cold(rack, options):
 
 def peer_fills(rack):
     """How the members' questions for each other's pages ended."""
-    ends = ("filled", "refused", "busy", "silent", "unreachable", "broken", "damaged", "unwanted", "skipped")
+    ends = ("filled", "handed_over", "not_held", "refused", "busy", "silent", "unreachable", "broken", "damaged", "unwanted",
+            "skipped")
     counts = {end: int(rack.total("railhead_cluster_peer_fills_total", result=end)) for end in ends}
     return {end: count for end, count in counts.items() if count}
 
